@@ -1,0 +1,57 @@
+#pragma once
+
+#include "runtime/description.hpp"
+#include "runtime/error.hpp"
+#include "runtime/result.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hyperframes {
+
+/// What a session is asked to infer on: `slots` slots of one tensor, in order.
+struct infer_input {
+  std::span<const std::byte> data;        ///< [slots, slot...] as `model::input()` wants it
+  std::uint32_t slots = 0;
+  std::span<const slot_geometry> geometry; ///< [slots]
+  std::span<const std::uint8_t> valid;     ///< [slots], the mask: 0 where the slot is padding
+};
+
+/// A loaded network on one device, used by one thread at a time.
+class infer_session {
+public:
+  virtual ~infer_session() = default;
+  /// @returns one inference per slot, none for slots that are not valid; with a time axis one
+  /// for each run of `model::time_axis()` slots, on its last valid slot.
+  /// An error says why the batch failed; the session can be used again.
+  virtual expected<std::vector<inference_ptr>> run(const infer_input& input) = 0;
+};
+
+/// What a graph knows of a model before it runs. Immutable, shared by its sessions.
+class model {
+public:
+  virtual ~model() = default;
+  virtual std::string summary() const = 0; ///< "onnxruntime parts.onnx [N,3,64,64] float32 -> [N,4]"
+  virtual const pack_spec& input() const = 0; ///< width and height 0: the frames' own size
+  virtual std::uint32_t fixed_batch() const = 0; ///< slots per run; 0: any
+  virtual std::uint32_t time_axis() const = 0;   ///< T of [N, T, C, H, W]; 0: none
+  virtual bool result_per_slot() const = 0;      ///< false: one result for a whole hyperframe
+  virtual label_names labels() const = 0;        ///< null where unknown
+  virtual bool simulated() const { return false; }
+  /// Makes a session; called on the thread that will use it. May take seconds.
+  virtual expected<std::unique_ptr<infer_session>> make_session() const = 0;
+};
+using model_ptr = std::shared_ptr<const model>;
+
+/// The parameters of the `infer` stage that concern the model: backend, model, input, output.
+const std::vector<parameter>& model_parameters();
+
+/// Reads the model's file and checks that it can be used as the settings say.
+/// @param folder that relative paths start from.
+/// @returns the model, or `errc::model_failed` with a sentence that says what was expected,
+/// what was found and the likely fix.
+expected<model_ptr> load_model(const settings& infer_settings, const std::string& folder);
+
+} // namespace hyperframes

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "runtime/description.hpp"
+#include "runtime/error.hpp"
+#include "runtime/frame.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hyperframes {
+
+/// What is known of a source before it runs.
+struct camera_info {
+  media_type media;
+  double fps = 0;     ///< declared rate; 0 where unknown or variable
+  bool live = false;  ///< cannot be held back: drops instead of waiting
+  std::optional<std::uint64_t> frame_count{}; ///< where the end is known
+  std::optional<duration> length{};           ///< the same in time
+  bool knows_truth = false;                   ///< frames carry `truth`
+  std::vector<std::string> truth_labels{};    ///< names of the classes of `truth`
+  std::size_t frame_bytes = 0;  ///< of one pool slot, padding included
+  std::size_t own_frames = 0;   ///< slots that the source itself needs (reference frames, delay)
+  bool blocks = false; ///< `read` may take long or wait for a device: give it a thread of its own
+  bool simulated = false; ///< depends on nothing but its settings and the time it is given
+};
+
+/// What a camera gets when it is opened.
+struct camera_environment {
+  std::string stream;          ///< for messages
+  std::size_t frames_ahead = 0; ///< how many frames the graph may hold at once; the camera's pool
+                                ///< has `frames_ahead + own_frames` slots
+  std::string folder;          ///< that relative paths start from
+};
+
+/// A frame as the source gave it: capture numbers and stamps it.
+struct captured_frame {
+  capture_time captured{};
+  std::uint64_t device_id = 0;
+  std::uint16_t flags = 0; ///< `frame_flag` bits
+  std::int32_t truth = -1;
+  media_type_ptr media;
+  buffer_ref buffer; ///< empty only with `frame_no_buffer` or `frame_corrupt`
+};
+
+struct not_before {
+  graph_time due = never; ///< ask again then; `never`: when `set_wake` was called
+};
+struct end_of_stream {};
+
+/// What `camera::read` gives: a frame, when to ask again, the end, or why it cannot go on.
+using camera_event = std::variant<captured_frame, not_before, end_of_stream, error>;
+
+/// A source of frames. One thread uses it at a time; only `interrupt` may come from another.
+///
+/// Life: `probe` (once, when the graph is loaded), `open`, `read` again and again, then
+/// destruction. After an error `open` may be called again to reconnect.
+class camera {
+public:
+  virtual ~camera() = default;
+
+  /// Finds out what the source will give without starting it. May read a file's header.
+  virtual expected<camera_info> probe() = 0;
+
+  virtual expected<void> open(const camera_environment& environment) = 0;
+
+  /// Gives the next frame if it is due at `now`. Only a camera that `blocks` may wait here, and
+  /// then returns soon after `interrupt`. A corrupt frame is an event of its own, not an error.
+  virtual camera_event read(graph_time now) = 0;
+
+  /// For sources that other threads feed: what to call when `read` is worth while again.
+  virtual void set_wake(std::function<void()>) {}
+
+  /// Makes a waiting `read` return. From any thread.
+  virtual void interrupt() noexcept {}
+};
+
+struct camera_description {
+  std::string name;    ///< as in `camera: { type: ... }`
+  std::string summary; ///< a sentence
+  std::vector<parameter> parameters;
+  std::function<void(const settings&, const source_mark&, std::vector<fault>&)> check{};
+  /// @param folder that relative paths start from.
+  std::function<std::unique_ptr<camera>(const settings&, const std::string& folder)> make{};
+};
+
+using camera_catalogue = catalogue<camera_description>;
+
+/// `synthetic`, `video`, `images`, `push`.
+void add_cameras(camera_catalogue& into);
+
+} // namespace hyperframes

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "runtime/time.hpp"
+
+namespace hyperframes {
+
+/// The only reader of time. Thread-safe.
+class clock {
+public:
+  virtual ~clock() = default;
+  /// @returns the time since the graph's start.
+  virtual graph_time now() const noexcept = 0;
+};
+
+/// Reads the steady clock of the machine; zero is its construction.
+class system_clock final : public clock {
+public:
+  system_clock() noexcept;
+  graph_time now() const noexcept override;
+
+private:
+  std::chrono::steady_clock::time_point start_;
+};
+
+/// Stands still until it is told otherwise. Not thread-safe: everything that runs on it runs on
+/// one thread.
+class virtual_clock final : public clock {
+public:
+  graph_time now() const noexcept override { return now_; }
+  /// Moves to `t`; never backwards.
+  void advance_to(graph_time t) noexcept {
+    if (t > now_)
+      now_ = t;
+  }
+
+private:
+  graph_time now_{};
+};
+
+} // namespace hyperframes

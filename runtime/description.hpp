@@ -1,0 +1,105 @@
+#pragma once
+
+#include "runtime/item.hpp"
+#include "runtime/settings.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What can be put into a graph. One description of a stage or a camera feeds the checker, the
+/// JSON Schema, `explain`, the docs and the factory.
+namespace hyperframes {
+
+enum class parameter_type : std::uint8_t {
+  boolean,
+  integer,
+  number,
+  text,
+  duration, ///< "40ms", "1.5s"; units ns us ms s min h
+  bytes,    ///< "256MB", "64KiB", or a bare number of bytes; arrives as an integer
+  size,     ///< "640x480"
+  choice,   ///< one of `choices`; arrives as text
+  list,     ///< of `element`; a single value is taken as a list of one
+  object,   ///< of `fields`
+};
+
+struct parameter {
+  std::string name;
+  parameter_type type = parameter_type::text;
+  std::string help; ///< a sentence
+  std::optional<setting> initial{}; ///< the default; none: unset, or required
+  bool required = false;
+  std::optional<double> least{}, most{}; ///< inclusive; durations in seconds, sizes per side
+  std::string unit{};                    ///< for docs: "frames", "pixels", "Hz"
+  std::vector<std::string> choices{};
+  std::vector<parameter> fields{};                ///< of an object
+  parameter_type element = parameter_type::text;  ///< of a list
+  bool existing_file = false; ///< text that names a file, relative to the graph file's folder
+  /// The longest that a frame may have to wait because of this value; `explain` adds these up.
+  /// Holds for durations only.
+  bool causes_wait = false;
+};
+
+/// `parameter{...}.initial` from a bare value.
+template <class T>
+setting initial_value(T value) {
+  setting s;
+  s.value = std::move(value);
+  return s;
+}
+
+enum class overflow_policy : std::uint8_t { block, drop_newest, drop_oldest, fail };
+const char* to_string(overflow_policy p);
+
+struct port {
+  std::string name; ///< "in", "out" for the only one
+  std::vector<port_type> types; ///< what it takes or gives; an output with several has one per wiring
+  std::string help{};
+};
+
+/// A fault in a graph file, found before anything starts.
+struct fault {
+  source_mark where;
+  std::string message;
+};
+
+struct stage_plan;
+class stage;
+
+/// What a stage wants to know of its place before it is made, and tells the checker about itself.
+struct stage_description {
+  std::string name;    ///< as in `type:`
+  std::string summary; ///< a sentence
+  std::vector<port> inputs;  ///< empty: a source
+  std::vector<port> outputs; ///< empty: a sink
+  bool many_inputs = false;  ///< `from:` may name several stages
+  std::vector<parameter> parameters;
+  /// Rules between several parameters; appends a fault for each that does not hold.
+  std::function<void(const settings&, const source_mark&, std::vector<fault>&)> check{};
+  /// Makes the logic. Called again after a failure. Throws `failure`.
+  std::function<std::unique_ptr<stage>(const stage_plan&)> make{};
+};
+
+/// Finds a description by name; keeps the order of registration.
+template <class Description>
+class catalogue {
+public:
+  void add(Description d) { entries_.push_back(std::make_shared<const Description>(std::move(d))); }
+  const Description* find(std::string_view name) const {
+    for (const auto& e : entries_)
+      if (e->name == name)
+        return e.get();
+    return nullptr;
+  }
+  const std::vector<std::shared_ptr<const Description>>& all() const { return entries_; }
+
+private:
+  std::vector<std::shared_ptr<const Description>> entries_;
+};
+
+using stage_catalogue = catalogue<stage_description>;
+
+} // namespace hyperframes
