@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/error.hpp"
 #include "runtime/item.hpp"
 #include "runtime/settings.hpp"
 
@@ -69,6 +70,27 @@ struct fault {
 struct stage_plan;
 class stage;
 
+/// What a stage loads before the graph starts, and what the stages above it must know of that:
+/// the infer stage's model decides how the bundler packs.
+struct stage_resource {
+  virtual ~stage_resource() = default;
+  std::string summary;                ///< for `explain`
+  std::optional<pack_spec> tensor{};  ///< how hyperframes must be packed; none: not at all
+  std::uint32_t fixed_batch = 0;      ///< slots per run; 0: any
+  std::uint32_t time_axis = 0;        ///< slots that form one sample; 0: one frame does
+  bool result_per_slot = true;
+  bool simulated = false;
+};
+using stage_resource_ptr = std::shared_ptr<const stage_resource>;
+
+/// What `explain`, the plan of memory and the reorder space need to know of a stage's settings.
+/// All of it holds for one stream, or one group where the stage works on groups.
+struct stage_holds {
+  std::uint64_t frames = 0;      ///< frames whose outcome the stage may owe at once
+  std::uint64_t buffers = 0;     ///< frame buffers that it may keep in use
+  std::uint64_t hyperframes = 0; ///< open or queued hyperframes, each with a tensor
+};
+
 /// What a stage wants to know of its place before it is made, and tells the checker about itself.
 struct stage_description {
   std::string name;    ///< as in `type:`
@@ -79,6 +101,17 @@ struct stage_description {
   std::vector<parameter> parameters;
   /// Rules between several parameters; appends a fault for each that does not hold.
   std::function<void(const settings&, const source_mark&, std::vector<fault>&)> check{};
+  /// Loads what the stage needs (a model); called once, before anything starts.
+  /// @param folder that relative paths start from.
+  std::function<expected<stage_resource_ptr>(const settings&, const std::string& folder)> load{};
+  /// The bound on what it holds; none: nothing.
+  std::function<stage_holds(const settings&)> holds{};
+  /// Slots of the hyperframes that it makes, for one group of `members` streams; none: it makes none.
+  std::function<std::uint32_t(const settings&, std::uint32_t members)> bundle_size{};
+  /// It ends streams' accounts: every outcome of the streams that reach it comes here.
+  bool settles = false;
+  /// It owns its queue: its mailbox's items leave when the stage says so (`schedule`).
+  bool own_queue = false;
   /// Makes the logic. Called again after a failure. Throws `failure`.
   std::function<std::unique_ptr<stage>(const stage_plan&)> make{};
 };

@@ -1,0 +1,124 @@
+#pragma once
+
+#include "cameras/camera.hpp"
+#include "runtime/description.hpp"
+#include "runtime/stage.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// A graph from its text to the point where it could be started. Reading, checking, explaining and
+/// drawing work on these types; build.hpp turns a checked graph into a running one.
+namespace hyperframes {
+
+/// Everything that can be put into graphs.
+struct catalogues {
+  stage_catalogue stages;
+  camera_catalogue cameras;
+};
+/// The stages and cameras that the project ships.
+const catalogues& built_in();
+
+/// What the caller of `read_graph` adds to the text.
+struct graph_options {
+  std::vector<std::pair<std::string, std::string>> overrides; ///< `--set path=value`, in order
+  std::map<std::string, std::string> environment;             ///< for `${NAME:-default}`
+};
+
+struct checked_stream {
+  std::string id;
+  std::string group; ///< its own id where the file names none
+  std::int32_t priority = 0;
+  const camera_description* camera = nullptr;
+  std::shared_ptr<settings> config;
+  source_mark mark;
+  std::optional<camera_info> info; ///< after `probe`
+};
+
+struct checked_edge {
+  std::size_t from = 0, from_port = 0; ///< stage and output
+  std::size_t to = 0;                  ///< stage; its only input
+  port_type type = port_type::frame;
+  setting capacity;       ///< items, per stream on frame edges (integer)
+  setting capacity_bytes; ///< monostate: unbounded by bytes
+  setting overflow;       ///< text of an `overflow_policy`
+  source_mark mark;
+};
+
+struct checked_stage {
+  std::string name;
+  const stage_description* kind = nullptr;
+  std::shared_ptr<settings> config; ///< its parameters; `from`, `type`, `node` are not among them
+  std::vector<std::size_t> inputs;  ///< edges
+  std::vector<std::size_t> outputs; ///< edges
+  std::vector<stream_index> streams; ///< that pass here
+  source_mark mark;
+  stage_resource_ptr resource; ///< after `probe`
+};
+
+struct checked_graph {
+  std::string name;
+  std::string folder; ///< that relative paths start from
+  setting latency_budget; ///< duration; monostate: none
+  setting memory;         ///< bytes that it may take (integer)
+  setting seed;           ///< integer
+  std::vector<checked_stream> streams;
+  std::vector<checked_stage> stages; ///< in the file's order
+  std::vector<checked_edge> edges;
+};
+
+struct read_result {
+  std::optional<checked_graph> graph; ///< none where there are faults
+  std::vector<fault> faults;          ///< every one, in the file's order
+};
+
+/// Reads and checks the shape of a graph: names, types, ranges, wiring. Touches no file but its own.
+read_result read_graph_file(const std::string& path, const catalogues&, const graph_options& = {});
+read_result read_graph_text(const std::string& text, const std::string& name, const catalogues&,
+                            const graph_options& = {});
+
+/// What the graph will take and do, computed before it starts.
+struct graph_plan {
+  struct edge {
+    std::uint64_t frames_per_stream = 0; ///< own frames that it may hold
+  };
+  std::shared_ptr<const graph_facts> facts;
+  std::vector<edge> edges;                   ///< as `checked_graph::edges`
+  std::vector<std::uint64_t> frames_ahead;   ///< per stream: buffers that the graph may hold at once
+  std::vector<std::uint64_t> reorder;        ///< per stage; 0 where it does not settle
+  std::vector<std::uint64_t> tensors;        ///< per stage: tensors in use below it; 0 where it does not bundle
+  std::vector<std::uint64_t> tensor_bytes;   ///< per stage: of one of its hyperframes
+  struct memory_line {
+    std::string what; ///< "pool of stream cam1"
+    std::uint64_t bytes = 0;
+    std::string how;  ///< "12 slots x 921600 bytes"
+  };
+  std::vector<memory_line> memory;
+  std::uint64_t memory_total = 0;
+  struct wait_line {
+    std::string what; ///< "bundle.release.timeout"
+    duration longest{};
+    std::string why;
+  };
+  std::vector<wait_line> waits; ///< along the longest path
+  duration longest_wait{};
+  std::vector<std::string> remarks; ///< rules that can never fire, and the like
+};
+
+struct plan_result {
+  std::optional<graph_plan> plan; ///< none where there are faults
+  std::vector<fault> faults;
+};
+
+/// Looks at what the graph names: probes every camera, loads every model, fits one to the other, and
+/// computes the bounds. Fills `info` and `resource` in `graph`. Starts nothing.
+plan_result plan_graph(checked_graph& graph);
+
+/// Every fault as a line `file:line:col: sentence`.
+std::string to_string(const std::vector<fault>& faults);
+
+} // namespace hyperframes

@@ -1,0 +1,158 @@
+#include "runtime/buffer_pool.hpp"
+
+#include "runtime/error.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+namespace hyperframes {
+
+namespace detail {
+
+struct pool_slot {
+  std::atomic<std::uint32_t> references{0};
+  std::byte* data = nullptr;
+  pool_core* core = nullptr;
+};
+
+/// Lives as long as the pool object or a reference to one of its slots.
+struct pool_core {
+  std::shared_ptr<memory_backing> backing;
+  std::span<std::byte> memory;
+  std::size_t slot_bytes = 0;
+  std::vector<pool_slot> slots;
+  std::mutex mutex;
+  std::vector<pool_slot*> free; ///< guarded by `mutex`, as is `peak`
+  std::size_t peak = 0;
+  std::atomic<std::size_t> owners{1}; ///< the pool object and every slot in use
+
+  ~pool_core() { backing->release(memory); }
+};
+
+namespace {
+
+void disown(pool_core* core) noexcept {
+  if (core->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    delete core;
+}
+
+} // namespace
+} // namespace detail
+
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+class heap final : public memory_backing {
+public:
+  std::span<std::byte> allocate(std::size_t bytes) override {
+    auto* p = static_cast<std::byte*>(std::aligned_alloc(alignment, bytes));
+    return p ? std::span{p, bytes} : std::span<std::byte>{};
+  }
+  void release(std::span<std::byte> memory) noexcept override { std::free(memory.data()); }
+};
+
+} // namespace
+
+std::shared_ptr<memory_backing> heap_backing() {
+  static const auto instance = std::make_shared<heap>();
+  return instance;
+}
+
+buffer_ref::buffer_ref(const buffer_ref& other) noexcept : slot_(other.slot_) {
+  if (slot_)
+    slot_->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+buffer_ref::~buffer_ref() {
+  if (!slot_ || slot_->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  auto* core = slot_->core;
+  {
+    const std::lock_guard lock{core->mutex};
+    core->free.push_back(slot_);
+  }
+  detail::disown(core);
+}
+
+std::byte* buffer_ref::data() const noexcept {
+  return slot_ ? slot_->data : nullptr;
+}
+std::size_t buffer_ref::size() const noexcept {
+  return slot_ ? slot_->core->slot_bytes : 0;
+}
+bool buffer_ref::unique() const noexcept {
+  return slot_ && slot_->references.load(std::memory_order_acquire) == 1;
+}
+
+buffer_pool::buffer_pool(std::size_t slots, std::size_t slot_bytes,
+                         std::shared_ptr<memory_backing> backing) {
+  if (slots == 0 || slot_bytes == 0)
+    return;
+  const auto padded = (slot_bytes + alignment - 1) / alignment * alignment;
+  const auto memory = padded <= SIZE_MAX / slots ? backing->allocate(padded * slots)
+                                                 : std::span<std::byte>{};
+  if (memory.empty())
+    throw failure(make_error(errc::out_of_memory, "buffer pool",
+                             std::to_string(slots) + " slots of " + std::to_string(padded)
+                               + " bytes cannot be had; use fewer streams or smaller frames"));
+  core_ = new detail::pool_core{std::move(backing), memory, slot_bytes,
+                                std::vector<detail::pool_slot>(slots), {}, {}, 0, 1};
+  core_->free.reserve(slots);
+  for (std::size_t i = slots; i-- > 0;) {
+    core_->slots[i].data = memory.data() + i * padded;
+    core_->slots[i].core = core_;
+    core_->free.push_back(&core_->slots[i]);
+  }
+}
+
+buffer_pool::buffer_pool(buffer_pool&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
+
+buffer_pool& buffer_pool::operator=(buffer_pool&& other) noexcept {
+  std::swap(core_, other.core_);
+  return *this;
+}
+
+buffer_pool::~buffer_pool() {
+  if (core_)
+    detail::disown(core_);
+}
+
+buffer_ref buffer_pool::acquire() noexcept {
+  if (!core_)
+    return {};
+  const std::lock_guard lock{core_->mutex};
+  if (core_->free.empty())
+    return {};
+  auto* slot = core_->free.back();
+  core_->free.pop_back();
+  core_->peak = std::max(core_->peak, core_->slots.size() - core_->free.size());
+  core_->owners.fetch_add(1, std::memory_order_relaxed);
+  slot->references.store(1, std::memory_order_relaxed);
+  return buffer_ref{slot};
+}
+
+std::size_t buffer_pool::slots() const noexcept {
+  return core_ ? core_->slots.size() : 0;
+}
+std::size_t buffer_pool::slot_bytes() const noexcept {
+  return core_ ? core_->slot_bytes : 0;
+}
+std::size_t buffer_pool::in_use() const noexcept {
+  if (!core_)
+    return 0;
+  const std::lock_guard lock{core_->mutex};
+  return core_->slots.size() - core_->free.size();
+}
+std::size_t buffer_pool::peak_in_use() const noexcept {
+  if (!core_)
+    return 0;
+  const std::lock_guard lock{core_->mutex};
+  return core_->peak;
+}
+
+} // namespace hyperframes

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "runtime/time.hpp"
+
+#include <cstdint>
+
+/// Every default that is not a parameter's own. `explain` prints them where they take effect.
+namespace hyperframes::defaults {
+
+/// Items that an edge holds, per stream where it carries frames.
+inline constexpr std::uint32_t edge_capacity = 8;
+/// A file's frames that are read ahead: this much of its time line, at least `edge_capacity`.
+inline constexpr duration prefetch = std::chrono::seconds{1};
+/// The rate that is assumed where a stream declares none, in frames per second.
+inline constexpr double assumed_fps = 30;
+/// Hyperframes that wait for a worker.
+inline constexpr std::uint32_t schedule_capacity = 16;
+/// Batches that wait in front of a worker, beside the one that it works on.
+inline constexpr std::uint32_t batches_queued = 2;
+/// Slots in a batch before the stage has learned what pays.
+inline constexpr std::uint32_t batch_slots = 8;
+/// Memory that a graph may take.
+inline constexpr std::uint64_t memory = std::uint64_t{4} << 30;
+/// How long a drain may take before what is left is stopped.
+inline constexpr duration drain_time = std::chrono::seconds{10};
+/// How often a failed stage gets a new logic object before it stays failed.
+inline constexpr std::uint32_t stage_restarts = 3;
+/// Credit goes back in lots of max(1, min(credit_lot, capacity / 4)), and always when the ring is empty.
+inline constexpr std::uint32_t credit_lot = 8;
+/// A depth alarm is raised above this share of the capacity.
+inline constexpr double depth_alarm = 0.8;
+
+} // namespace hyperframes::defaults

@@ -1,0 +1,138 @@
+#pragma once
+
+#include "runtime/clock.hpp"
+#include "runtime/description.hpp"
+#include "runtime/item.hpp"
+
+#include <functional>
+#include <stdexcept>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hyperframes {
+
+/// No frame of `stream` follows in `epoch`: its ids were 0 to `frames - 1`. `last_epoch` closes the
+/// stream. Travels in the data lane, behind the frames, and needs no credit.
+struct stream_end {
+  stream_index stream = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t frames = 0;
+  bool last_epoch = true;
+};
+
+/// What all stages know of a stream.
+struct stream_facts {
+  std::string id;
+  std::uint32_t group = 0;  ///< index into `graph_facts::groups`
+  std::uint32_t member = 0; ///< its place in its group
+  media_type_ptr media;     ///< what it said that it gives
+  double fps = 0;           ///< declared; 0 unknown or variable
+  bool live = false;
+  std::int32_t priority = 0;
+  std::vector<std::string> truth_labels;
+};
+
+struct group_facts {
+  std::string name; ///< a stream without a group forms one under its own id
+  std::vector<stream_index> streams;
+};
+
+struct graph_facts {
+  std::string name;
+  std::vector<stream_facts> streams;
+  std::vector<group_facts> groups;
+  duration latency_budget = duration::max();
+  std::uint16_t node = 0;
+  std::uint32_t run = 0; ///< part of every hyperframe's sequence number
+  std::uint64_t seed = 0;
+};
+
+/// What a factory gets to make a stage's logic from.
+struct stage_plan {
+  std::string name;
+  std::shared_ptr<const settings> config;
+  std::string folder; ///< that relative paths start from
+  std::shared_ptr<const graph_facts> graph;
+  std::vector<stream_index> streams; ///< that pass here
+  stage_resource_ptr resource;       ///< what `load` gave
+  stage_resource_ptr below;          ///< of the nearest stage below that wants tensors; may be null
+  std::uint64_t reorder = 0;         ///< frames per stream that may wait for an earlier one (settling stages)
+  std::uint64_t tensors = 0;         ///< tensors that may be in use below this stage at once (bundlers)
+  bool threads = true;               ///< false on the virtual clock: nothing may block or start threads
+};
+
+/// Work that may block, done on a thread of ours; what it returns comes back as `stage::on_done`.
+struct blocking_work {
+  std::uint32_t lane = 0; ///< lanes work side by side, each in order
+  std::function<std::shared_ptr<void>()> run;
+  std::optional<duration> simulated{}; ///< how long it takes on the virtual clock
+};
+
+/// What a stage may do while one of its functions runs. Not to be kept.
+class stage_context {
+public:
+  virtual ~stage_context() = default;
+  virtual graph_time now() const = 0;
+  /// Sends `i` to every edge of the output. Never blocks: what an edge has no credit for waits in
+  /// its outlet or is dropped by its policy, and no item is handed to the stage while a blocking
+  /// edge has something waiting.
+  virtual void emit(item i, std::size_t output = 0) = 0;
+  /// Passes on an end, behind everything emitted so far.
+  virtual void emit(const stream_end& end) = 0;
+  /// Gives frames their final outcome in every account below this stage.
+  virtual void settle(const outcome_range& range) = 0;
+  void settle(const frame_meta& meta, outcome what, reason why) {
+    settle({meta.stream, meta.epoch, meta.frame_id, 1, what, why});
+  }
+  /// Asks for `on_wake` at `t`; the earliest wish counts, and is forgotten when it was met.
+  virtual void wake_at(graph_time t) = 0;
+  /// Items that the output's edge takes now without waiting; the least of its edges.
+  virtual std::uint32_t credit(std::size_t output = 0) const = 0;
+  /// For stages with `own_queue`: `count` items have left the queue.
+  virtual void release(std::uint32_t count) = 0;
+  virtual void submit(blocking_work work) = 0;
+  /// @returns a function that makes `on_poke` run soon; callable from any thread, also after the end.
+  virtual std::function<void()> poke() = 0;
+  /// Says that `start` is finished, for stages whose `start` returned false.
+  virtual void ready() = 0;
+  /// Settling stages and sinks: everything was written and closed.
+  virtual void done() = 0;
+  /// Tells the user of something that is no error of a frame.
+  virtual void alarm(std::string sentence) = 0;
+};
+
+/// The logic of a stage as the runtime drives it. Single-threaded: its functions run one after the
+/// other, each for no longer than one frame's work.
+///
+/// A function that throws fails the stage: the item in hand and what `give_up` names end as
+/// `failed (stage_failed)`, and a new object takes over behind the same mailboxes.
+class stage {
+public:
+  virtual ~stage() = default;
+
+  /// Takes memory, opens files, warms up. @returns true when ready; false: `ready()` follows.
+  virtual bool start(stage_context&) { return true; }
+  /// The graph is ready: sources begin.
+  virtual void run(stage_context&) {}
+  virtual void on_item(item i, stage_context&) = 0;
+  virtual void on_end(const stream_end& end, stage_context& context) { context.emit(end); }
+  /// Outcomes of frames that ended above; settling stages only.
+  virtual void on_outcomes(std::span<const outcome_range>, stage_context&) {}
+  virtual void on_wake(stage_context&) {}
+  virtual void on_poke(stage_context&) {}
+  virtual void on_credit(stage_context&) {} ///< an edge that had none has credit again
+  virtual void on_done(std::uint32_t /*lane*/, std::shared_ptr<void>, stage_context&) {}
+  /// Sources: captures no more and ends its streams. Others have nothing to do: ends follow.
+  virtual void drain(stage_context&) {}
+  /// For stages with `own_queue`: removes one item by the policy. @returns the item.
+  virtual item evict(overflow_policy) { throw std::logic_error("no queue of its own"); }
+  /// Names every frame that it holds, and forgets it; its work in hand is not waited for.
+  virtual void give_up(outcome what, reason why, outcome_batch& into) noexcept = 0;
+  /// Frames whose outcome this object owes; counted, not derived.
+  virtual std::uint64_t held_frames() const noexcept = 0;
+};
+
+} // namespace hyperframes
