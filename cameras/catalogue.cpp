@@ -1,0 +1,7 @@
+#include "cameras/camera.hpp"
+
+namespace hyperframes {
+
+void add_cameras(camera_catalogue&) {}
+
+} // namespace hyperframes
