@@ -100,6 +100,8 @@ public:
   virtual void ready() = 0;
   /// Settling stages and sinks: everything was written and closed.
   virtual void done() = 0;
+  /// Counts pixels that were written once more than needed (ingest and packing are the two needed).
+  virtual void copied(std::size_t bytes) = 0;
   /// Tells the user of something that is no error of a frame.
   virtual void alarm(std::string sentence) = 0;
 };

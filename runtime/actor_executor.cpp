@@ -1,0 +1,140 @@
+#include "runtime/actor_executor.hpp"
+
+#include "runtime/stage_actor.hpp"
+#include "runtime/work_lanes.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace hyperframes {
+
+struct actor_runtime::state {
+  caf::actor_system_config config;
+  std::unique_ptr<caf::actor_system> system;
+};
+
+actor_runtime::actor_runtime(std::size_t threads) : state_(std::make_unique<state>()) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    caf::init_global_meta_objects<caf::id_block::hyperframes>();
+    caf::core::init_global_meta_objects();
+  });
+  if (threads == 0)
+    threads = std::max(1U, std::thread::hardware_concurrency());
+  // Work stealing wakes no other worker when a handler sends: a receiver waits for the handler's end.
+  state_->config.set("caf.scheduler.policy", "sharing");
+  state_->config.set("caf.scheduler.max-threads", static_cast<std::int64_t>(threads));
+  state_->config.set("caf.logger.console.verbosity", "quiet");
+  state_->system = std::make_unique<caf::actor_system>(state_->config);
+}
+
+actor_runtime::~actor_runtime() = default;
+
+std::shared_ptr<actor_runtime> actor_runtime::shared() {
+  static std::mutex mutex;
+  static std::weak_ptr<actor_runtime> current;
+  const std::lock_guard lock{mutex};
+  auto runtime = current.lock();
+  if (!runtime) {
+    runtime = std::make_shared<actor_runtime>();
+    current = runtime;
+  }
+  return runtime;
+}
+
+/// Shared with pokes and jobs that outlive the executor.
+struct actor_executor::state {
+  std::shared_ptr<actor_runtime> runtime;
+  system_clock clock;
+  std::vector<stage_actor> actors; ///< holds every stage strongly; set once before any message
+  work_lanes lanes;
+  std::mutex mutex;
+  std::condition_variable gone;
+  std::size_t alive = 0; ///< actors, guarded by `mutex`
+  bool closed = false;   ///< guarded by `mutex`
+
+  void post(stage_index to, message m) {
+    std::visit([&](auto& value) { tell(actors[to], std::move(value)); }, m);
+  }
+  /// For threads of ours, which may come after the end.
+  void post_if_open(stage_index to, message m) {
+    const std::lock_guard lock{mutex};
+    if (!closed)
+      post(to, std::move(m));
+  }
+};
+
+actor_executor::actor_executor(std::shared_ptr<actor_runtime> runtime)
+  : state_(std::make_shared<state>()) {
+  state_->runtime = std::move(runtime);
+}
+
+actor_executor::~actor_executor() {
+  close(std::chrono::seconds{0});
+}
+
+void actor_executor::open(const std::vector<stage_host*>& hosts) {
+  auto& system = *state_->runtime->get().system;
+  state_->alive = hosts.size();
+  for (auto* host : hosts) {
+    auto actor = system.spawn<stage_actor_impl>(host);
+    actor->attach_functor([s = state_.get()](const caf::error&) {
+      const std::lock_guard lock{s->mutex};
+      --s->alive;
+      s->gone.notify_all();
+    });
+    state_->actors.push_back(std::move(actor));
+  }
+}
+
+std::size_t actor_executor::close(duration patience) {
+  {
+    const std::lock_guard lock{state_->mutex};
+    if (state_->closed)
+      return 0;
+    state_->closed = true;
+  }
+  const auto left
+    = state_->lanes.close(std::chrono::duration_cast<std::chrono::milliseconds>(patience).count());
+  for (auto& actor : state_->actors)
+    tell(actor, quit_atom_v);
+  std::unique_lock lock{state_->mutex};
+  state_->gone.wait(lock, [&] { return state_->alive == 0; });
+  state_->actors.clear();
+  return left;
+}
+
+const clock& actor_executor::time() const {
+  return state_->clock;
+}
+
+void actor_executor::post(stage_index to, message m) {
+  state_->post(to, std::move(m));
+}
+
+void actor_executor::wake_at(stage_index stage, graph_time t) {
+  if (t == never)
+    return;
+  const auto delay = std::max(duration{0}, t - state_->clock.now());
+  tell_later(state_->actors[stage], delay, control::wake);
+}
+
+void actor_executor::submit(stage_index stage, std::uint64_t generation, blocking_work work) {
+  const auto lane = std::uint64_t{stage} << 32 | work.lane;
+  state_->lanes.submit(lane, [s = std::weak_ptr(state_), stage, generation,
+                              w = std::make_shared<blocking_work>(std::move(work))] {
+    auto value = w->run();
+    if (auto alive = s.lock())
+      alive->post_if_open(stage, done_message{w->lane, generation, std::move(value)});
+  });
+}
+
+std::function<void()> actor_executor::poke(stage_index stage) {
+  return [s = std::weak_ptr(state_), stage] {
+    if (auto alive = s.lock())
+      alive->post_if_open(stage, control::poke);
+  };
+}
+
+} // namespace hyperframes

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "runtime/stage_host.hpp"
+
+#include <memory>
+
+namespace hyperframes {
+
+/// The process's one actor system; made by the first graph, ended with the process's last one.
+class actor_runtime {
+public:
+  /// @param threads workers of the scheduler; 0: as many as the machine has cores.
+  explicit actor_runtime(std::size_t threads = 0);
+  ~actor_runtime();
+  actor_runtime(const actor_runtime&) = delete;
+  actor_runtime& operator=(const actor_runtime&) = delete;
+  struct state;
+  state& get() { return *state_; }
+  /// @returns the runtime that all graphs of this process share.
+  static std::shared_ptr<actor_runtime> shared();
+
+private:
+  std::unique_ptr<state> state_;
+};
+
+/// Runs stages as actors on the machine's clock; what blocks runs on threads of ours.
+class actor_executor final : public executor {
+public:
+  explicit actor_executor(std::shared_ptr<actor_runtime> runtime);
+  ~actor_executor() override;
+
+  /// Spawns the actors. The hosts must outlive `close`.
+  void open(const std::vector<stage_host*>& hosts);
+  /// Ends the actors and the threads. @returns how many threads hang and were left behind.
+  std::size_t close(duration patience);
+
+  const clock& time() const override;
+  void post(stage_index to, message m) override;
+  void wake_at(stage_index stage, graph_time t) override;
+  void submit(stage_index stage, std::uint64_t generation, blocking_work work) override;
+  std::function<void()> poke(stage_index stage) override;
+
+private:
+  struct state;
+  std::shared_ptr<state> state_;
+};
+
+} // namespace hyperframes

@@ -1,0 +1,151 @@
+#pragma once
+
+#include "runtime/ledger.hpp"
+#include "runtime/mailbox.hpp"
+#include "runtime/outlet.hpp"
+#include "runtime/stage.hpp"
+#include "runtime/telemetry.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hyperframes {
+
+/// How a host reaches the others and the machine: actors and threads, or the virtual clock.
+class executor {
+public:
+  virtual ~executor() = default;
+  virtual const clock& time() const = 0;
+  /// Hands `m` to a stage. From any thread; messages of one sender to one stage keep their order.
+  virtual void post(stage_index to, message m) = 0;
+  /// Makes `control::wake` reach the stage at `t` or soon after.
+  virtual void wake_at(stage_index stage, graph_time t) = 0;
+  /// Runs the work off the stage's thread; a `done_message` follows.
+  virtual void submit(stage_index stage, std::uint64_t generation, blocking_work work) = 0;
+  /// A function that posts `control::poke`; it may be called after the executor is gone.
+  virtual std::function<void()> poke(stage_index stage) = 0;
+};
+
+enum class stage_state : std::uint8_t { init, warm, ready, running, draining, done, failed };
+const char* to_string(stage_state s);
+
+/// Who is told when a stage's state changes. Thread-safe.
+class state_listener {
+public:
+  virtual ~state_listener() = default;
+  virtual void state_changed(stage_index stage, stage_state state, const std::string& why) = 0;
+};
+
+/// One end-to-end connection of two stages.
+struct edge_wiring {
+  edge_index edge = 0;
+  stage_index from = 0;
+  std::size_t from_port = 0;
+  stage_index to = 0;
+  port_type type = port_type::frame;
+  edge_limits limits;
+  std::vector<stage_index> settlers; ///< settling stages at or below `to`
+};
+
+struct stage_wiring {
+  stage_index self = 0;
+  stage_plan plan;
+  const stage_description* kind = nullptr;
+  std::vector<edge_wiring> inputs;
+  std::vector<edge_wiring> outputs;
+  std::vector<stage_index> settlers; ///< settling stages at or below this one
+  bool settles = false;              ///< it ends accounts: an unbundle, or a sink without one above
+};
+
+/// What all stages of a graph share.
+struct stage_surroundings {
+  executor& runs;
+  ledger& accounts;
+  telemetry& numbers;
+  state_listener& listener;
+};
+
+/// Drives one stage's logic: mailboxes, credit, policies, outcomes, life cycle, failure. Holds no actor
+/// and no thread; whoever owns it calls `handle` for one message after the other.
+///
+/// An item waits in its mailbox until the logic may have it: never while a blocking edge below has
+/// something waiting. Dropping anything makes an outcome in every account below the place of the drop.
+class stage_host final : private stage_context {
+public:
+  stage_host(stage_wiring wiring, const stage_surroundings& surroundings);
+  ~stage_host() override;
+
+  void handle(message m);
+  /// Items wait that the logic may have: `handle(control::work)` is due.
+  bool wants_work() const;
+  /// Frames held by the logic, the mailboxes and the outlets.
+  std::uint64_t held_frames() const;
+  /// Of these, what counts in the accounts of `settler`.
+  std::uint64_t held_frames(stage_index settler) const;
+  const stage_wiring& wiring() const { return wiring_; }
+
+private:
+  // stage_context
+  graph_time now() const override { return env_.runs.time().now(); }
+  void emit(item i, std::size_t output) override;
+  void emit(const stream_end& end) override;
+  void settle(const outcome_range& range) override;
+  void wake_at(graph_time t) override;
+  std::uint32_t credit(std::size_t output) const override;
+  void release(std::uint32_t count) override;
+  void submit(blocking_work work) override;
+  std::function<void()> poke() override { return env_.runs.poke(wiring_.self); }
+  void ready() override { env_.runs.post(wiring_.self, control::ready); }
+  void done() override;
+  void copied(std::size_t bytes) override;
+  void alarm(std::string sentence) override;
+
+  void dispatch(message& m);
+  void on_put(put_message& m);
+  void on_credit(const credit_message& m);
+  void on_outcomes(const outcome_message& m);
+  void on_control(control c);
+  void start();
+  void stop();
+  void work();
+  void give_to_logic(mailbox& box, mailbox::entry entry);
+  void queue_own(mailbox& box, item value);
+  void give_credit(mailbox& box, stream_index lane, std::uint64_t bytes);
+  void refuse(mailbox& box, item value);
+  void send(outlet& out, mailbox::entry entry);
+  void settle_drop(const item& i, reason why, const std::vector<stage_index>& settlers);
+  void settle_in(const outcome_range& range, const std::vector<stage_index>& settlers);
+  void count_result(const frame_result& r);
+  void flush_outcomes();
+  void fail(const std::string& why);
+  void abandon_logic(outcome what, reason why);
+  void set_state(stage_state state, const std::string& why = {});
+  bool accepts() const { return state_ == stage_state::running || state_ == stage_state::draining
+                                || state_ == stage_state::ready; }
+  mailbox& box_of(edge_index edge);
+  outlet& outlet_of(edge_index edge);
+  bool is_sink() const { return wiring_.outputs.empty() && wiring_.kind->outputs.empty(); }
+
+  stage_wiring wiring_;
+  stage_surroundings env_;
+  std::unique_ptr<stage> logic_;
+  std::vector<mailbox> boxes_;   ///< as `wiring_.inputs`
+  std::vector<outlet> outlets_;  ///< as `wiring_.outputs`
+  std::vector<outcome_batch> outcomes_; ///< for each of `wiring_.settlers`, until the handler ends
+  std::vector<stream_end> ends_in_logic_; ///< given to the logic, not passed on by it yet
+  outcome_batch in_hand_;        ///< what the logic is working on: its outcomes should it throw
+  stage_state state_ = stage_state::init;
+  bool stopped_ = false;
+  bool done_ = false;
+  std::uint64_t generation_ = 0; ///< of the logic object; completions of older ones are ignored
+  std::uint32_t own_queued_ = 0; ///< items in the logic's own queue
+  std::uint32_t restarts_left_;
+  std::size_t next_box_ = 0;
+  graph_time wake_ = never;      ///< the earliest wish
+  graph_time armed_ = never;     ///< what the executor was asked for
+};
+
+} // namespace hyperframes

@@ -1,0 +1,96 @@
+#pragma once
+
+#include "runtime/time.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hyperframes {
+
+/// Times from a microsecond to an hour, to 2 %. Thread-safe.
+class time_histogram {
+public:
+  time_histogram();
+  time_histogram(const time_histogram&) = delete;
+  time_histogram& operator=(const time_histogram&) = delete;
+  ~time_histogram();
+  void record(duration d) noexcept;
+  std::uint64_t count() const noexcept;
+  /// @returns the upper border of the bin that holds the percentile, at most `longest`; 0 where
+  /// nothing was recorded.
+  duration percentile(double percent) const noexcept;
+  duration longest() const noexcept;
+
+private:
+  struct counts;
+  std::unique_ptr<counts> counts_;
+  std::atomic<std::int64_t> longest_ns_{0};
+};
+
+/// Written by one stage, read by anyone; all counts since the start.
+struct edge_stats {
+  std::atomic<std::uint64_t> items{0};
+  std::atomic<std::uint64_t> drops{0};
+  std::atomic<std::uint32_t> depth{0}; ///< items in the ring now
+  std::atomic<std::uint32_t> peak{0};  ///< per stream on frame edges
+  std::atomic<double> average{0};      ///< moving average of the depth
+};
+
+struct stage_stats {
+  std::atomic<std::uint64_t> items_in{0};
+  std::atomic<std::uint64_t> items_out{0};
+  std::atomic<std::uint64_t> held{0};         ///< frames whose outcome the stage owes
+  std::atomic<std::uint64_t> bytes_copied{0}; ///< pixels written beyond ingest and packing
+  std::atomic<std::uint64_t> busy_ns{0};
+  std::atomic<std::uint32_t> restarts{0};
+  time_histogram service; ///< of one item
+};
+
+/// Where a frame's time goes, measured when its result is emitted.
+struct latency_stats {
+  time_histogram bundle, queue, infer, deliver, total;
+};
+
+/// What a user is told while a graph runs: alarms, restarts, states.
+struct event {
+  graph_time when{};
+  std::string where;    ///< stage or stream
+  std::string sentence;
+  bool failed = false; ///< the graph cannot go on as it was
+};
+
+/// Every number and event of a running graph; the one place through which events pass.
+class telemetry {
+public:
+  telemetry(std::size_t stages, std::size_t edges, std::function<void(const event&)> listener = {});
+  stage_stats& stage(std::size_t i) { return *stages_[i]; }
+  edge_stats& edge(std::size_t i) { return *edges_[i]; }
+  const stage_stats& stage(std::size_t i) const { return *stages_[i]; }
+  const edge_stats& edge(std::size_t i) const { return *edges_[i]; }
+  std::size_t stages() const { return stages_.size(); }
+  std::size_t edges() const { return edges_.size(); }
+  latency_stats& latency() { return latency_; }
+  const latency_stats& latency() const { return latency_; }
+  void tell(const event& e) const {
+    if (listener_)
+      listener_(e);
+  }
+
+  std::atomic<std::uint64_t> batches{0};      ///< that a model ran
+  std::atomic<std::uint64_t> batch_slots{0};  ///< valid slots in them
+  std::atomic<std::uint64_t> batch_room{0};   ///< slots that they could have had
+  std::atomic<std::uint64_t> truth_known{0};  ///< delivered frames whose class the source knows
+  std::atomic<std::uint64_t> truth_right{0};  ///< of these, where the best class was the right one
+
+private:
+  std::vector<std::unique_ptr<stage_stats>> stages_;
+  std::vector<std::unique_ptr<edge_stats>> edges_;
+  latency_stats latency_;
+  std::function<void(const event&)> listener_; ///< thread-safe
+};
+
+} // namespace hyperframes

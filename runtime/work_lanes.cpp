@@ -1,0 +1,89 @@
+#include "runtime/work_lanes.hpp"
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <thread>
+
+namespace hyperframes {
+
+/// Shared by its thread and its owner, so that a thread left behind keeps what it needs.
+struct work_lanes::lane {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<job> jobs;
+  bool closing = false;
+  bool finished = false;
+  std::thread thread;
+
+  void run() {
+    std::unique_lock lock{mutex};
+    for (;;) {
+      changed.wait(lock, [this] { return closing || !jobs.empty(); });
+      if (closing)
+        break;
+      auto work = std::move(jobs.front());
+      jobs.pop_front();
+      lock.unlock();
+      work();
+      work = nullptr;
+      lock.lock();
+    }
+    jobs.clear();
+    finished = true;
+    changed.notify_all();
+  }
+};
+
+work_lanes::~work_lanes() {
+  close(-1);
+}
+
+void work_lanes::submit(std::uint64_t index, job work) {
+  std::shared_ptr<lane> target;
+  {
+    const std::lock_guard lock{mutex_};
+    auto& entry = lanes_[index];
+    if (!entry) {
+      entry = std::make_shared<lane>();
+      entry->thread = std::thread{[l = entry] { l->run(); }};
+    }
+    target = entry;
+  }
+  {
+    const std::lock_guard lock{target->mutex};
+    target->jobs.push_back(std::move(work));
+  }
+  target->changed.notify_all();
+}
+
+std::size_t work_lanes::close(std::int64_t patience_ms) {
+  std::map<std::uint64_t, std::shared_ptr<lane>> lanes;
+  {
+    const std::lock_guard lock{mutex_};
+    lanes.swap(lanes_);
+  }
+  for (auto& [index, l] : lanes) {
+    const std::lock_guard lock{l->mutex};
+    l->closing = true;
+    l->changed.notify_all();
+  }
+  std::size_t left = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{patience_ms};
+  for (auto& [index, l] : lanes) {
+    std::unique_lock lock{l->mutex};
+    const auto finished = [&] { return l->finished; };
+    if (patience_ms < 0)
+      l->changed.wait(lock, finished);
+    else if (!l->changed.wait_until(lock, until, finished)) {
+      ++left;
+      l->thread.detach();
+      continue;
+    }
+    lock.unlock();
+    l->thread.join();
+  }
+  return left;
+}
+
+} // namespace hyperframes

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <map>
+#include <vector>
+
+namespace hyperframes {
+
+/// Threads for work that blocks: one per lane, started when the lane is first used; each runs its
+/// jobs in order.
+///
+/// A job that hangs cannot be ended: `abandon` leaves its thread behind with what the job holds.
+class work_lanes {
+public:
+  using job = std::function<void()>;
+  work_lanes() = default;
+  work_lanes(const work_lanes&) = delete;
+  work_lanes& operator=(const work_lanes&) = delete;
+  /// Waits for the jobs that run, drops those that wait.
+  ~work_lanes();
+
+  void submit(std::uint64_t lane, job work);
+
+  /// Ends every lane. Threads that are not idle within `patience_ms` are left behind.
+  /// @returns how many.
+  std::size_t close(std::int64_t patience_ms);
+
+private:
+  struct lane;
+  std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<lane>> lanes_;
+};
+
+} // namespace hyperframes
