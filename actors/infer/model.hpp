@@ -4,6 +4,7 @@
 #include "runtime/error.hpp"
 #include "runtime/result.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,15 +18,18 @@ struct infer_input {
   std::uint32_t slots = 0;
   std::span<const slot_geometry> geometry; ///< [slots]
   std::span<const std::uint8_t> valid;     ///< [slots], the mask: 0 where the slot is padding
+  /// Pixels of a slot (`hyperframe::pack`); needed only where `model::input()` leaves them open.
+  std::uint32_t width = 0, height = 0;
 };
 
 /// A loaded network on one device, used by one thread at a time.
 class infer_session {
 public:
   virtual ~infer_session() = default;
-  /// @returns one inference per slot, none for slots that are not valid; with a time axis one
-  /// for each run of `model::time_axis()` slots, on its last valid slot.
-  /// An error says why the batch failed; the session can be used again.
+  /// @returns one inference per slot, none for slots that are not valid; where slots share a
+  /// result, it stands on the last valid one of them.
+  /// An error says why the batch failed; the session can be used again. A model that gives NaN
+  /// for one slot fails the batch, so that bisecting finds that slot.
   virtual expected<std::vector<inference_ptr>> run(const infer_input& input) = 0;
 };
 
@@ -37,7 +41,9 @@ public:
   virtual const pack_spec& input() const = 0; ///< width and height 0: the frames' own size
   virtual std::uint32_t fixed_batch() const = 0; ///< slots per run; 0: any
   virtual std::uint32_t time_axis() const = 0;   ///< T of [N, T, C, H, W]; 0: none
-  virtual bool result_per_slot() const = 0;      ///< false: one result for a whole hyperframe
+  /// False: slots share results, one for each run of `time_axis()` slots or, without a time axis,
+  /// one for all slots of a `run`, which must then be given exactly one hyperframe.
+  virtual bool result_per_slot() const = 0;
   virtual label_names labels() const = 0;        ///< null where unknown
   virtual bool simulated() const { return false; }
   /// Makes a session; called on the thread that will use it. May take seconds.
@@ -45,7 +51,11 @@ public:
 };
 using model_ptr = std::shared_ptr<const model>;
 
-/// The parameters of the `infer` stage that concern the model: backend, model, input, output.
+/// What this build can infer with, as `backend:` takes it: "onnxruntime" only where it was found.
+const std::vector<std::string>& model_backends();
+
+/// The parameters of the `infer` stage that concern the model: backend, model, config, input, output,
+/// detector, threads.
 const std::vector<parameter>& model_parameters();
 
 /// Reads the model's file and checks that it can be used as the settings say.
