@@ -1,0 +1,17 @@
+#pragma once
+
+#include "cameras/camera.hpp"
+
+namespace hyperframes {
+
+/// Camera `synthetic`: drawn pictures instead of a device, with a device's faults on request.
+///
+/// Device frame n is taken at
+///   t(n) = n / fps + u(n) * jitter,  u(n) in [0, 1) from the seed,
+/// after the first `read`, and is due then. Its time on the camera's own clock is
+///   captured(n) = offset + t(n) * (1 + drift / 1e6).
+/// A lost frame uses up its n, which is also the device id: the next one comes with a jump and
+/// `frame_gap_before`. Pixels, times and losses depend on the settings and n only.
+camera_description synthetic_description();
+
+} // namespace hyperframes
