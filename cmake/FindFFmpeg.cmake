@@ -7,10 +7,11 @@
 # FFmpeg_VERSION               that of libavcodec, which the required version is compared with (59 is FFmpeg 5.0)
 
 set(FFmpeg_VERSION "")
-set(_ffmpeg_about "")
+set(FFmpeg_NOT_FOUND_MESSAGE "")
+set(_missing "")
 find_package(PkgConfig QUIET)
 if(NOT PkgConfig_FOUND)
-  set(_ffmpeg_about "pkg-config is missing")
+  set(_missing "pkg-config")
 else()
   if(NOT FFmpeg_FIND_COMPONENTS)
     set(FFmpeg_FIND_COMPONENTS avformat avcodec avutil swscale)
@@ -22,10 +23,14 @@ else()
         add_library(FFmpeg::${_component} ALIAS PkgConfig::FFmpeg_${_component})
       endif()
     else()
-      string(APPEND _ffmpeg_about "lib${_component} is missing; ")
+      list(APPEND _missing "lib${_component}")
     endif()
   endforeach()
   set(FFmpeg_VERSION "${FFmpeg_avcodec_VERSION}")
+endif()
+if(_missing)
+  list(JOIN _missing ", " _missing)
+  set(FFmpeg_NOT_FOUND_MESSAGE "without ${_missing}")
 endif()
 
 include(FindPackageHandleStandardArgs)
@@ -33,6 +38,6 @@ find_package_handle_standard_args(FFmpeg
   REQUIRED_VARS FFmpeg_VERSION
   VERSION_VAR FFmpeg_VERSION
   HANDLE_COMPONENTS
-  REASON_FAILURE_MESSAGE "${_ffmpeg_about}")
+  REASON_FAILURE_MESSAGE "${FFmpeg_NOT_FOUND_MESSAGE}")
 unset(_component)
-unset(_ffmpeg_about)
+unset(_missing)

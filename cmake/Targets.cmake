@@ -8,7 +8,7 @@ endif()
 add_library(hyperframes_flags INTERFACE)
 target_compile_features(hyperframes_flags INTERFACE cxx_std_20)
 target_compile_options(hyperframes_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual
   $<$<BOOL:${HYPERFRAMES_WERROR}>:-Werror>)
 if(HYPERFRAMES_SANITIZE STREQUAL "address")
   set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
