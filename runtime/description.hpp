@@ -77,6 +77,7 @@ struct stage_resource {
   std::string summary;                ///< for `explain`
   std::optional<pack_spec> tensor{};  ///< how hyperframes must be packed; none: not at all
   std::uint32_t fixed_batch = 0;      ///< slots per run; 0: any
+  std::uint32_t batch_slots = 0;      ///< slots that it wants in a batch; 0: no wish
   std::uint32_t time_axis = 0;        ///< slots that form one sample; 0: one frame does
   bool result_per_slot = true;
   bool simulated = false;

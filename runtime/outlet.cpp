@@ -101,8 +101,10 @@ std::vector<mailbox::entry> outlet::grant(const credit_message& credit) {
   return result;
 }
 
-std::uint32_t outlet::credit() const {
-  const auto& l = lanes_.front();
+std::uint32_t outlet::credit(stream_index index) const {
+  if (index >= lanes_.size())
+    return limits_.credit();
+  const auto& l = lanes_[index];
   const auto used = l.under_way + l.items_waiting;
   return used >= limits_.credit() ? 0 : limits_.credit() - used;
 }

@@ -29,8 +29,8 @@ public:
 
   /// A blocking edge that has something waiting: its stage must not be given more work.
   bool blocked() const { return limits_.overflow == overflow_policy::block && waiting_items_ > 0; }
-  /// Items that lane 0 takes now without waiting.
-  std::uint32_t credit() const;
+  /// Items that a lane takes now without waiting.
+  std::uint32_t credit(stream_index lane) const;
   std::uint64_t waiting_frames() const { return waiting_frames_; }
   /// Takes everything that waits, for a stop: items need outcomes, ends must still be sent.
   std::vector<mailbox::entry> take_waiting();

@@ -89,8 +89,9 @@ public:
   }
   /// Asks for `on_wake` at `t`; the earliest wish counts, and is forgotten when it was met.
   virtual void wake_at(graph_time t) = 0;
-  /// Items that the output's edge takes now without waiting; the least of its edges.
-  virtual std::uint32_t credit(std::size_t output = 0) const = 0;
+  /// Items of `lane` (a stream on frame edges, otherwise 0) that the output takes now without waiting:
+  /// the least of its edges that do not drop; the largest number there is where all drop.
+  virtual std::uint32_t credit(std::size_t output = 0, stream_index lane = 0) const = 0;
   /// For stages with `own_queue`: `count` items have left the queue.
   virtual void release(std::uint32_t count) = 0;
   virtual void submit(blocking_work work) = 0;

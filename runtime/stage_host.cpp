@@ -3,6 +3,7 @@
 #include "runtime/defaults.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace hyperframes {
@@ -329,11 +330,11 @@ void stage_host::on_credit(const credit_message& m) {
     logic_->on_credit(*this);
 }
 
-std::uint32_t stage_host::credit(std::size_t output) const {
+std::uint32_t stage_host::credit(std::size_t output, stream_index lane) const {
   auto least = std::numeric_limits<std::uint32_t>::max();
   for (std::size_t e = 0; e < outlets_.size(); ++e)
-    if (wiring_.outputs[e].from_port == output)
-      least = std::min(least, outlets_[e].credit());
+    if (wiring_.outputs[e].from_port == output && !wiring_.outputs[e].limits.drops())
+      least = std::min(least, outlets_[e].credit(lane));
   return least;
 }
 

@@ -94,7 +94,7 @@ private:
   void emit(const stream_end& end) override;
   void settle(const outcome_range& range) override;
   void wake_at(graph_time t) override;
-  std::uint32_t credit(std::size_t output) const override;
+  std::uint32_t credit(std::size_t output, stream_index lane) const override;
   void release(std::uint32_t count) override;
   void submit(blocking_work work) override;
   std::function<void()> poke() override { return env_.runs.poke(wiring_.self); }

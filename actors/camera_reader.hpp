@@ -1,0 +1,93 @@
+#pragma once
+
+#include "cameras/camera.hpp"
+#include "runtime/clock.hpp"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+namespace hyperframes {
+
+/// What a reader found: a frame, a sentence for the user, or the end.
+struct arrived_frame {
+  captured_frame captured;
+  graph_time arrived{};
+};
+struct reader_note {
+  std::string sentence;
+};
+struct reader_finished {};
+using reader_event = std::variant<arrived_frame, reader_note, reader_finished>;
+
+/// Reads one camera into an inbox.
+///
+/// A source that can be held back is read only while it has permits: one is used for each frame and
+/// comes back when the frame has left `capture`. A live source is never held back; its inbox is bounded
+/// by its pool: what meets an empty pool has no content.
+/// After an error a live source is opened again after 1, 2, 4 … 30 s; a file ends.
+///
+/// `step` is for one thread, the rest for any.
+class camera_reader {
+public:
+  struct place {
+    std::string stream;
+    std::string folder;
+    std::size_t frames_ahead = 0;
+    std::uint32_t permits = 1;
+  };
+  camera_reader(std::unique_ptr<camera> source, const camera_info& info, place where,
+                std::function<void()> on_event);
+
+  /// Reads until nothing is due. @returns when to come back; `never`: when woken, or finished.
+  /// Reads `most` frames at the most and then returns `now`.
+  graph_time step(const clock& time, std::uint32_t most);
+  bool finished() const { return finished_.load(std::memory_order_acquire); }
+
+  /// Takes what has arrived, oldest first.
+  std::deque<reader_event> take();
+  void give_permits(std::uint32_t n);
+  /// Makes the next `step` end the stream.
+  void finish();
+  /// Called when `step` is worth while again: permits, pushed frames, `finish`.
+  void set_wake(std::function<void()> wake);
+
+private:
+  void put(reader_event e);
+  graph_time fail(const error& e, graph_time now);
+  void end();
+
+  std::unique_ptr<camera> camera_;
+  camera_info info_;
+  place where_;
+  std::function<void()> on_event_;
+  std::function<void()> wake_;
+  std::mutex mutex_;
+  std::deque<reader_event> inbox_; ///< guarded by `mutex_`
+  std::atomic<std::int64_t> permits_;
+  std::atomic<bool> finish_{false};
+  std::atomic<bool> finished_{false};
+  bool open_ = false;
+  graph_time retry_at_{};
+  duration back_off_ = std::chrono::seconds{1};
+};
+
+/// Threads that drive readers: one for each camera that blocks, and a few for all others.
+class reader_threads {
+public:
+  reader_threads(const clock& time, std::vector<std::shared_ptr<camera_reader>> shared,
+                 std::vector<std::shared_ptr<camera_reader>> blocking);
+  ~reader_threads(); ///< makes the readers finish and waits for the threads
+
+private:
+  struct crew;
+  std::vector<std::shared_ptr<crew>> crews_;
+};
+
+} // namespace hyperframes
