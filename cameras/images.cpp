@@ -1,0 +1,248 @@
+#include "cameras/images.hpp"
+
+#include <opencv2/core.hpp>
+#include <opencv2/imgcodecs.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include <glob.h>
+
+namespace hyperframes {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_picture_name(const fs::path& path) {
+  constexpr std::array endings{".png", ".jpg", ".jpeg", ".jpe",  ".bmp",  ".dib", ".tif", ".tiff",
+                               ".webp", ".pgm", ".ppm",  ".pbm",  ".pnm",  ".jp2", ".exr", ".hdr"};
+  auto ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::find(endings.begin(), endings.end(), ending) != endings.end();
+}
+
+std::vector<std::string> files_in(const fs::path& folder) {
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator{folder, ignored})
+    if (entry.is_regular_file(ignored) && is_picture_name(entry.path()))
+      files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> files_like(const std::string& pattern) {
+  std::vector<std::string> files;
+  glob_t found{};
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0)
+    for (std::size_t i = 0; i < found.gl_pathc; ++i)
+      if (std::error_code ignored; fs::is_regular_file(found.gl_pathv[i], ignored))
+        files.emplace_back(found.gl_pathv[i]);
+  ::globfree(&found);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+class images_camera final : public camera {
+public:
+  images_camera(const settings& config, const std::string& folder)
+    : path_((fs::path{folder} / config.text("path")).string()), fps_(config.number("fps")),
+      loop_(config.flag("loop")), realtime_(config.flag("realtime")) {}
+
+  expected<camera_info> probe() override {
+    if (auto listed = list(); listed.has_error())
+      return listed.error();
+    cv::Mat first;
+    for (std::size_t i = 0; i < files_.size() && first.empty(); ++i)
+      first = decode(files_[i], nullptr);
+    if (first.empty())
+      return make_error(errc::io_failed, path_,
+                        "none of the " + std::to_string(files_.size())
+                          + " files can be decoded as a picture; `path` names a folder or a glob of pictures");
+    media_ = type_of(first);
+    camera_info info;
+    info.media = *media_;
+    info.fps = fps_;
+    info.live = realtime_;
+    if (!loop_) {
+      info.frame_count = files_.size();
+      info.length = at(files_.size());
+    }
+    info.frame_bytes = media_->video.size_bytes();
+    info.own_frames = 1; // the one that is being decoded
+    info.blocks = true;
+    return info;
+  }
+
+  expected<void> open(const camera_environment& environment) override {
+    stream_ = environment.stream;
+    slots_ = environment.frames_ahead + 1;
+    if (auto probed = probe(); probed.has_error())
+      return probed.error();
+    interrupted_ = false;
+    start_.reset();
+    next_ = 0;
+    return fit(media_->video.size_bytes());
+  }
+
+  camera_event read(graph_time now) override {
+    if (interrupted_)
+      return make_error(errc::stopped, stream_, "reading " + path_ + " was interrupted");
+    if (!start_)
+      start_ = now;
+    if (!loop_ && next_ >= files_.size())
+      return end_of_stream{};
+    if (realtime_)
+      if (const auto due = later_by(*start_, at(next_)); now < due)
+        return not_before{due};
+    captured_frame f;
+    f.captured = capture_time{at(next_)};
+    f.device_id = next_;
+    f.flags = frame_key;
+    if (auto failed = fill(f); failed.has_error())
+      return failed.error();
+    ++next_;
+    return f;
+  }
+
+  void interrupt() noexcept override { interrupted_ = true; }
+
+private:
+  duration at(std::uint64_t n) const {
+    return duration{std::llround(static_cast<double>(n) * 1e9 / fps_)};
+  }
+
+  expected<void> list() {
+    std::error_code ignored;
+    const bool folder = fs::is_directory(path_, ignored);
+    files_ = folder ? files_in(path_) : files_like(path_);
+    if (!files_.empty())
+      return {};
+    return make_error(errc::io_failed, path_,
+                      folder ? "the folder has no pictures (.png, .jpg, .bmp, .tif, .webp and the like); name "
+                               "others by a glob such as " + path_ + "/*.dat"
+                             : "no file has this name or matches this glob");
+  }
+
+  static media_type_ptr type_of(const cv::Mat& picture) {
+    return make_video_type(video_format::packed(pixel_format::bgr24, static_cast<std::uint32_t>(picture.cols),
+                                                static_cast<std::uint32_t>(picture.rows)));
+  }
+
+  /// Decodes to `to` where it fits there exactly, otherwise to memory of OpenCV's.
+  /// @returns an empty picture where the file is none.
+  cv::Mat decode(const std::string& file, const cv::Mat* to) {
+    std::ifstream in{file, std::ios::binary | std::ios::ate};
+    const auto size = in ? static_cast<std::streamoff>(in.tellg()) : 0;
+    if (size <= 0)
+      return {};
+    bytes_.resize(static_cast<std::size_t>(size));
+    in.seekg(0);
+    if (!in.read(reinterpret_cast<char*>(bytes_.data()), size))
+      return {};
+    cv::Mat picture = to ? *to : cv::Mat{};
+    try {
+      return cv::imdecode(bytes_, cv::IMREAD_COLOR, &picture);
+    } catch (const cv::Exception&) { // for some damaged files instead of an empty picture
+      return {};
+    }
+  }
+
+  /// Makes sure that the pool's slots have `bytes`. Buffers of the old pool go when they are released.
+  expected<void> fit(std::size_t bytes) {
+    if (pool_.slots() > 0 && bytes <= pool_.slot_bytes())
+      return {};
+    try {
+      pool_ = buffer_pool{slots_, bytes};
+    } catch (const failure& f) {
+      return make_error(f.what_failed().code, stream_, f.what_failed().message);
+    }
+    return {};
+  }
+
+  /// Puts the next picture into `f`.
+  expected<void> fill(captured_frame& f) {
+    const auto& file = files_[next_ % files_.size()];
+    f.media = media_;
+    f.buffer = pool_.acquire();
+    if (!f.buffer) {
+      if (realtime_) {
+        f.flags |= frame_no_buffer;
+        return {};
+      }
+      return make_error(errc::camera_failed, stream_,
+                        "asked for a frame while all " + std::to_string(pool_.slots())
+                          + " buffers of the camera are in use, although it is not live and was to be "
+                            "asked for what the graph can hold only; this is a defect of the runtime");
+    }
+    const auto& now = media_->video;
+    const cv::Mat slot{static_cast<int>(now.height), static_cast<int>(now.width), CV_8UC3, f.buffer.data(),
+                       now.planes[0].stride};
+    const cv::Mat picture = decode(file, &slot);
+    if (picture.empty()) {
+      f.buffer = {};
+      f.flags |= frame_corrupt;
+      return {};
+    }
+    if (picture.data == slot.data)
+      return {};
+    // Another size than its predecessor: OpenCV took memory of its own, so this one is copied.
+    media_ = f.media = type_of(picture);
+    if (media_->video.size_bytes() > pool_.slot_bytes()) {
+      f.buffer = {};
+      if (auto grown = fit(media_->video.size_bytes()); grown.has_error())
+        return grown.error();
+      f.buffer = pool_.acquire();
+    }
+    picture.copyTo(cv::Mat{picture.rows, picture.cols, CV_8UC3, f.buffer.data(), media_->video.planes[0].stride});
+    return {};
+  }
+
+  std::string path_;
+  double fps_;
+  bool loop_, realtime_;
+
+  std::string stream_;
+  std::vector<std::string> files_;
+  std::vector<std::uint8_t> bytes_; ///< of the file in hand
+  media_type_ptr media_;            ///< of the last picture
+  buffer_pool pool_;
+  std::size_t slots_ = 0;
+  std::optional<graph_time> start_; ///< the first `read`
+  std::uint64_t next_ = 0;
+  std::atomic<bool> interrupted_{false};
+};
+
+} // namespace
+
+camera_description images_description() {
+  using enum parameter_type;
+  camera_description d;
+  d.name = "images";
+  d.summary = "Reads picture files one after the other.";
+  d.parameters = {
+    {.name = "path", .type = text, .help = "A folder, or a glob such as parts/*.png; in the order of the names.",
+     .required = true},
+    {.name = "fps", .type = number, .help = "Pictures in a second: what their times are made from.",
+     .initial = initial_value(30.0), .least = 0.001, .most = 1000, .unit = "Hz"},
+    {.name = "loop", .type = boolean, .help = "Begins anew after the last one; times go on rising.",
+     .initial = initial_value(false)},
+    {.name = "realtime", .type = boolean,
+     .help = "true: pictures come at their times, as from a live camera, and are dropped where they do not fit; "
+             "false: as fast as the graph takes them.",
+     .initial = initial_value(false)},
+  };
+  d.make = [](const settings& config, const std::string& folder) -> std::unique_ptr<camera> {
+    return std::make_unique<images_camera>(config, folder);
+  };
+  return d;
+}
+
+} // namespace hyperframes
