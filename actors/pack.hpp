@@ -4,25 +4,37 @@
 #include "runtime/frame.hpp"
 #include "runtime/tensor.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 
 namespace hyperframes {
 
-/// Where the pixels of a `width` x `height` frame go in a slot of `spec`.
+/// Where the pixels of a `width` x `height` frame go in a slot of `spec`, whose size is resolved.
 slot_geometry geometry_of(const pack_spec& spec, std::uint32_t width, std::uint32_t height);
 
 /// Turns frames into slots of a tensor: colour, scale, fit, normalise, layout and type in one pass
 /// over the target, without a full-size intermediate image. Bilinear sampling with half-pixel
 /// centres; when a side shrinks by 2 or more, the box that a target pixel covers is averaged.
+/// The planes of YUV frames are scaled each by this rule, chroma samples centred on their luma
+/// samples, then turned into colour. Gray from colour: 0.299 R + 0.587 G + 0.114 B; from YUV: luma.
 ///
-/// Keeps the tables of the last frame size: one packer per stream or bundler. Not thread-safe.
+/// Keeps the tables of the last frame size: one packer per stream or bundler. Allocates when a
+/// frame's format or size differs from the last one's, and only then. Not thread-safe.
 class packer {
 public:
+  /// Throws `failure` (graph_invalid) where `spec` has no size or cannot be met: types other than
+  /// float32, float16 and uint8, uint8 with a scale, mean or deviation, a deviation of 0.
   explicit packer(pack_spec spec);
+  ~packer();
+  packer(packer&&) noexcept;
+  packer& operator=(packer&&) noexcept;
   const pack_spec& spec() const { return spec_; }
 
   /// Writes all of `slot` (`spec().slot_bytes()` bytes).
-  /// @returns the geometry, or `errc::stage_failed` where `f` is no video or has no content.
+  /// @returns the geometry, or `errc::stage_failed` where `f` is no video or has no content, or
+  /// where its content or `slot` is smaller than it should be; then `slot` is unchanged.
   expected<slot_geometry> pack(const frame& f, std::span<std::byte> slot);
 
   /// Writes the value of padding into all of `slot`: what an absent slot holds.
@@ -31,7 +43,7 @@ public:
 private:
   struct tables;
   pack_spec spec_;
-  std::shared_ptr<tables> tables_;
+  std::unique_ptr<tables> tables_;
 };
 
 } // namespace hyperframes

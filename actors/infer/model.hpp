@@ -14,7 +14,7 @@ namespace hyperframes {
 
 /// What a session is asked to infer on: `slots` slots of one tensor, in order.
 struct infer_input {
-  std::span<const std::byte> data;        ///< [slots, slot...] as `model::input()` wants it
+  std::span<const std::byte> data; ///< [slots, slot...] as `model::input()` wants it
   std::uint32_t slots = 0;
   std::span<const slot_geometry> geometry; ///< [slots]
   std::span<const std::uint8_t> valid;     ///< [slots], the mask: 0 where the slot is padding
@@ -37,14 +37,15 @@ public:
 class model {
 public:
   virtual ~model() = default;
-  virtual std::string summary() const = 0; ///< "onnxruntime parts.onnx [N,3,64,64] float32 -> [N,4]"
-  virtual const pack_spec& input() const = 0; ///< width and height 0: the frames' own size
+  virtual std::string
+  summary() const = 0; ///< "onnxruntime parts.onnx [N,3,64,64] float32 -> [N,4]"
+  virtual const pack_spec& input() const = 0;    ///< width and height 0: the frames' own size
   virtual std::uint32_t fixed_batch() const = 0; ///< slots per run; 0: any
   virtual std::uint32_t time_axis() const = 0;   ///< T of [N, T, C, H, W]; 0: none
   /// False: slots share results, one for each run of `time_axis()` slots or, without a time axis,
   /// one for all slots of a `run`, which must then be given exactly one hyperframe.
   virtual bool result_per_slot() const = 0;
-  virtual label_names labels() const = 0;        ///< null where unknown
+  virtual label_names labels() const = 0; ///< null where unknown
   virtual bool simulated() const { return false; }
   /// Makes a session; called on the thread that will use it. May take seconds.
   virtual expected<std::unique_ptr<infer_session>> make_session() const = 0;
@@ -54,8 +55,8 @@ using model_ptr = std::shared_ptr<const model>;
 /// What this build can infer with, as `backend:` takes it: "onnxruntime" only where it was found.
 const std::vector<std::string>& model_backends();
 
-/// The parameters of the `infer` stage that concern the model: backend, model, config, input, output,
-/// detector, threads.
+/// The parameters of the `infer` stage that concern the model: backend, model, config, input,
+/// output, detector, threads.
 const std::vector<parameter>& model_parameters();
 
 /// Reads the model's file and checks that it can be used as the settings say.
