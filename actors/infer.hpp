@@ -1,0 +1,15 @@
+#pragma once
+
+#include "actors/infer/model.hpp"
+#include "runtime/stage.hpp"
+
+namespace hyperframes {
+
+/// What `infer` loads: the stages above it pack and batch as its model wants.
+struct model_resource : stage_resource {
+  model_ptr loaded;
+};
+
+stage_description describe_infer();
+
+} // namespace hyperframes
