@@ -1,25 +1,14 @@
 #include "actors/sinks/item_json.hpp"
 
+#include "actors/half_float.hpp"
 #include "actors/sinks/json_text.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace hyperframes {
 
 namespace {
-
-/// IEEE 754 binary16 to binary32.
-float from_half(std::uint16_t half) {
-  const std::uint32_t sign = (half & 0x8000U) << 16U;
-  const std::uint32_t exponent = (half >> 10U) & 0x1FU;
-  const std::uint32_t fraction = half & 0x3FFU;
-  if (exponent == 0) // zero and subnormal: fraction * 2^-24
-    return (sign ? -1.0F : 1.0F) * static_cast<float>(fraction) * 0x1p-24F;
-  const auto wide = exponent == 31 ? 0x7F800000U : (exponent + 112U) << 23U;
-  return std::bit_cast<float>(sign | wide | fraction << 13U);
-}
 
 template <class Stored>
 Stored stored_at(const tensor& t, std::size_t i) {
@@ -196,7 +185,7 @@ void line_writer::values(const tensor& t) {
           json_.value(stored_at<float>(t, i));
           break;
         case data_type::float16:
-          json_.value(from_half(stored_at<std::uint16_t>(t, i)));
+          json_.value(float_from_half(stored_at<std::uint16_t>(t, i)));
           break;
         case data_type::uint8:
           json_.value(static_cast<unsigned>(stored_at<std::uint8_t>(t, i)));
