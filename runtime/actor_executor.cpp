@@ -1,5 +1,6 @@
 #include "runtime/actor_executor.hpp"
 
+#include "runtime/actor_system.hpp"
 #include "runtime/stage_actor.hpp"
 #include "runtime/work_lanes.hpp"
 
@@ -8,11 +9,6 @@
 #include <thread>
 
 namespace hyperframes {
-
-struct actor_runtime::state {
-  caf::actor_system_config config;
-  std::unique_ptr<caf::actor_system> system;
-};
 
 actor_runtime::actor_runtime(std::size_t threads) : state_(std::make_unique<state>()) {
   static std::once_flag once;

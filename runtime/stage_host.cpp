@@ -122,14 +122,9 @@ void stage_host::on_control(control c) {
 
 void stage_host::start() {
   set_state(stage_state::warm);
-  try {
-    logic_ = wiring_.kind->make(wiring_.plan);
-    if (logic_->start(*this))
-      set_state(stage_state::ready);
-  } catch (...) {
-    restarts_left_ = 0; // what cannot start will not start a second time
-    throw;
-  }
+  logic_ = wiring_.kind->make(wiring_.plan);
+  if (logic_->start(*this))
+    set_state(stage_state::ready);
 }
 
 // ---- items -------------------------------------------------------------------------------------
@@ -171,6 +166,8 @@ void stage_host::queue_own(mailbox& box, item value) {
       return;
     --own_queued_;
   }
+  if (const auto* b = std::get_if<batch_ptr>(&value))
+    count_batch(**b);
   ++own_queued_;
   edge.depth.store(own_queued_, relaxed);
   if (own_queued_ > edge.peak.load(relaxed))
@@ -392,6 +389,17 @@ void stage_host::on_outcomes(const outcome_message& m) {
     logic_->on_outcomes(m.ranges, *this);
 }
 
+void stage_host::count_batch(const batch& b) {
+  std::uint64_t valid = 0;
+  for (const auto& part : b.parts)
+    for (auto s = part.first; s < part.first + part.count; ++s)
+      valid += part.source->descriptor.slots[s].valid ? 1 : 0;
+  const auto wish = wiring_.plan.resource ? wiring_.plan.resource->batch_slots : 0;
+  env_.numbers.batches.fetch_add(1, relaxed);
+  env_.numbers.batch_slots.fetch_add(valid, relaxed);
+  env_.numbers.batch_room.fetch_add(std::max(wish, b.slots), relaxed);
+}
+
 void stage_host::count_result(const frame_result& r) {
   env_.accounts.settled(wiring_.self,
                         {r.meta.stream, r.meta.epoch, r.meta.frame_id, 1, r.what, r.why});
@@ -464,6 +472,8 @@ void stage_host::fail(const std::string& why) {
     return;
   abandon_logic(outcome::failed, reason::stage_failed);
   logic_.reset();
+  if (state_ == stage_state::init || state_ == stage_state::warm)
+    restarts_left_ = 0; // what cannot start will not start a second time
   if (restarts_left_ > 0) {
     --restarts_left_;
     env_.numbers.stage(wiring_.self).restarts.fetch_add(1, relaxed);

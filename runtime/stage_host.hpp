@@ -118,6 +118,7 @@ private:
   void send(outlet& out, mailbox::entry entry);
   void settle_drop(const item& i, reason why, const std::vector<stage_index>& settlers);
   void settle_in(const outcome_range& range, const std::vector<stage_index>& settlers);
+  void count_batch(const batch& b);
   void count_result(const frame_result& r);
   void flush_outcomes();
   void fail(const std::string& why);

@@ -74,6 +74,11 @@ void supervisor::state_changed(stage_index stage, stage_state state, const std::
   changed_.notify_all();
 }
 
+void supervisor::wait_ready() {
+  std::unique_lock lock{mutex_};
+  changed_.wait(lock, [this] { return running_ || finished_; });
+}
+
 bool supervisor::wait(duration patience) {
   std::unique_lock lock{mutex_};
   return changed_.wait_for(lock, patience, [this] { return finished_; });

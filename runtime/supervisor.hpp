@@ -28,6 +28,8 @@ public:
   void drain(); ///< sources capture no more, what they captured goes on
   void stop();  ///< everything under way ends as `dropped (stopped)`
 
+  /// Waits until every stage is ready, or one has failed.
+  void wait_ready();
   /// @returns true when the graph is finished; false after `patience`.
   bool wait(duration patience);
   bool finished() const;

@@ -1,0 +1,216 @@
+#include "graphs/build.hpp"
+
+#include "actors/capture.hpp"
+#include "actors/sinks/sinks.hpp"
+#include "cameras/push.hpp"
+#include "runtime/defaults.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace hyperframes {
+
+namespace {
+
+bool carries_frames(port_type type) {
+  return type == port_type::frame;
+}
+
+/// A sink that takes items whose frames have no outcome yet ends their accounts.
+bool is_final(const checked_graph& graph, const checked_stage& stage) {
+  if (stage.kind->settles)
+    return true;
+  if (!stage.kind->outputs.empty())
+    return false;
+  return std::ranges::any_of(stage.inputs, [&](std::size_t e) {
+    const auto type = graph.edges[e].type;
+    return type != port_type::frame_result && type != port_type::outcome
+           && type != port_type::trigger;
+  });
+}
+
+std::uint32_t integer_of(const setting& s, std::uint32_t otherwise) {
+  const auto* i = std::get_if<std::int64_t>(&s.value);
+  return i ? static_cast<std::uint32_t>(*i) : otherwise;
+}
+
+overflow_policy policy_of(const setting& s) {
+  const auto* text = std::get_if<std::string>(&s.value);
+  for (auto p : {overflow_policy::drop_newest, overflow_policy::drop_oldest, overflow_policy::fail})
+    if (text && *text == to_string(p))
+      return p;
+  return overflow_policy::block;
+}
+
+edge_limits limits_of(const checked_edge& edge, std::size_t streams) {
+  edge_limits limits;
+  limits.capacity = integer_of(edge.capacity, defaults::edge_capacity);
+  limits.capacity_bytes = integer_of(edge.capacity_bytes, 0);
+  if (const auto* bytes = std::get_if<std::int64_t>(&edge.capacity_bytes.value))
+    limits.capacity_bytes = static_cast<std::uint64_t>(*bytes);
+  limits.overflow = policy_of(edge.overflow);
+  limits.lanes = carries_frames(edge.type) ? static_cast<std::uint32_t>(streams) : 1;
+  return limits;
+}
+
+/// For each stage the settling stages at or below it.
+std::vector<std::vector<stage_index>> settlers_below(const checked_graph& graph) {
+  std::vector<std::set<stage_index>> below(graph.stages.size());
+  // The graph has no cycles: as many passes as it has stages reach everything.
+  for (std::size_t pass = 0; pass < graph.stages.size(); ++pass)
+    for (std::size_t i = 0; i < graph.stages.size(); ++i) {
+      if (is_final(graph, graph.stages[i]))
+        below[i] = {static_cast<stage_index>(i)}; // what is below it does not settle any more
+      else
+        for (auto e : graph.stages[i].outputs)
+          below[i].insert(below[graph.edges[e].to].begin(), below[graph.edges[e].to].end());
+    }
+  std::vector<std::vector<stage_index>> result;
+  for (const auto& s : below)
+    result.emplace_back(s.begin(), s.end());
+  return result;
+}
+
+/// The resource of the nearest stage below that says how tensors must be packed.
+stage_resource_ptr tensor_wish_below(const checked_graph& graph, std::size_t stage) {
+  for (auto e : graph.stages[stage].outputs) {
+    const auto& next = graph.stages[graph.edges[e].to];
+    if (next.resource && next.resource->tensor)
+      return next.resource;
+    if (auto found = tensor_wish_below(graph, graph.edges[e].to))
+      return found;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<capture_resource> cameras_of(const checked_graph& graph, const graph_plan& plan,
+                                             const checked_stage& stage, wired_graph& into) {
+  auto resource = std::make_shared<capture_resource>();
+  for (auto s : stage.streams) {
+    const auto& stream = graph.streams[s];
+    const auto* kind = stream.camera;
+    const auto config = stream.config;
+    const auto folder = graph.folder;
+    std::shared_ptr<push_port> port;
+    if (kind->name == "push")
+      port = into.ports[stream.id] = std::make_shared<push_port>();
+    resource->sources.push_back({s, *stream.info,
+                                 [kind, config, folder, port] {
+                                   auto made = kind->make(*config, folder);
+                                   if (port)
+                                     dynamic_cast<push_camera&>(*made).attach(port);
+                                   return made;
+                                 },
+                                 plan.frames_ahead[s], prefetch_of(*stream.info)});
+  }
+  return resource;
+}
+
+wired_graph wire(const checked_graph& graph, const graph_plan& plan, const run_options& options,
+                 bool threads) {
+  wired_graph wired;
+  const auto below = settlers_below(graph);
+  wired.settlers_of_stream.resize(graph.streams.size());
+  for (std::size_t i = 0; i < graph.stages.size(); ++i) {
+    const auto& stage = graph.stages[i];
+    stage_wiring w;
+    w.self = static_cast<stage_index>(i);
+    w.kind = stage.kind;
+    w.settlers = below[i];
+    w.settles = is_final(graph, stage);
+    w.plan = {stage.name, stage.config, graph.folder, plan.facts, stage.streams, stage.resource,
+              tensor_wish_below(graph, i), plan.reorder[i], plan.tensors[i], threads};
+    const auto wiring_of = [&](std::size_t e) {
+      const auto& edge = graph.edges[e];
+      return edge_wiring{static_cast<edge_index>(e), static_cast<stage_index>(edge.from),
+                         edge.from_port, static_cast<stage_index>(edge.to), edge.type,
+                         limits_of(edge, graph.streams.size()), below[edge.to]};
+    };
+    for (auto e : stage.inputs)
+      w.inputs.push_back(wiring_of(e));
+    for (auto e : stage.outputs) {
+      w.outputs.push_back(wiring_of(e));
+      if (w.settles)
+        w.outputs.back().settlers.clear(); // what is below sees final outcomes only
+    }
+    if (stage.inputs.empty())
+      w.plan.resource = cameras_of(graph, plan, stage, wired);
+    if (const auto call = options.callbacks.find(stage.name); call != options.callbacks.end()) {
+      auto resource = std::make_shared<callback_resource>();
+      resource->call = call->second;
+      w.plan.resource = std::move(resource);
+    }
+    if (w.settles)
+      for (auto s : stage.streams)
+        wired.settlers_of_stream[s].push_back(w.self);
+    wired.stages.push_back(std::move(w));
+  }
+  return wired;
+}
+
+} // namespace
+
+assembly::assembly(const checked_graph& graph, const graph_plan& plan, const run_options& options,
+                   executor& runs, bool threads)
+  : wiring_(wire(graph, plan, options, threads)),
+    ledger_(std::make_unique<ledger>(graph.stages.size(), wiring_.settlers_of_stream)),
+    telemetry_(std::make_unique<telemetry>(graph.stages.size(), graph.edges.size(),
+                                           options.on_event)) {
+  std::vector<supervisor::member> members;
+  for (auto& stage : wiring_.stages) {
+    if (stage.inputs.empty())
+      std::const_pointer_cast<capture_resource>(
+        std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource))
+        ->captured
+        = [accounts = ledger_.get()](stream_index s) { accounts->captured(s); };
+    members.push_back({stage.plan.name, stage.inputs.empty(),
+                       stage.settles || stage.kind->outputs.empty()});
+  }
+  supervisor_ = std::make_unique<supervisor>(runs, *telemetry_, std::move(members));
+  for (const auto& stage : wiring_.stages)
+    hosts_.push_back(std::make_unique<stage_host>(
+      stage, stage_surroundings{runs, *ledger_, *telemetry_, *supervisor_}));
+}
+
+std::vector<stage_host*> assembly::hosts() const {
+  std::vector<stage_host*> result;
+  for (const auto& h : hosts_)
+    result.push_back(h.get());
+  return result;
+}
+
+std::shared_ptr<push_port> assembly::port(const std::string& stream) const {
+  const auto at = wiring_.ports.find(stream);
+  return at == wiring_.ports.end() ? nullptr : at->second;
+}
+
+std::uint64_t assembly::held_frames() const {
+  std::uint64_t frames = 0;
+  std::set<stage_index> settlers;
+  for (const auto& of_stream : wiring_.settlers_of_stream)
+    settlers.insert(of_stream.begin(), of_stream.end());
+  for (auto settler : settlers)
+    for (const auto& h : hosts_)
+      frames += h->held_frames(settler);
+  return frames;
+}
+
+std::vector<std::string> assembly::open_accounts() const {
+  std::vector<std::string> result;
+  std::set<stage_index> settlers;
+  for (const auto& of_stream : wiring_.settlers_of_stream)
+    settlers.insert(of_stream.begin(), of_stream.end());
+  for (auto settler : settlers) {
+    const auto sums = ledger_->settler(settler);
+    std::uint64_t held = 0;
+    for (const auto& h : hosts_)
+      held += h->held_frames(settler);
+    if (sums.captured != sums.ended() + held)
+      result.push_back("the account of '" + wiring_.stages[settler].plan.name + "' is open: "
+                       + std::to_string(sums.captured) + " captured, " + std::to_string(sums.ended())
+                       + " ended, " + std::to_string(held) + " held by stages");
+  }
+  return result;
+}
+
+} // namespace hyperframes

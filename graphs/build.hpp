@@ -1,0 +1,64 @@
+#pragma once
+
+#include "graphs/graph.hpp"
+#include "runtime/ledger.hpp"
+#include "runtime/stage_host.hpp"
+#include "runtime/supervisor.hpp"
+#include "runtime/telemetry.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hyperframes {
+
+class push_port;
+
+/// What a program adds to a graph before it starts.
+struct run_options {
+  /// For stages of type `callback`, by name.
+  std::map<std::string, std::function<void(const item&)>> callbacks;
+  /// Gets alarms, restarts and failures; from any thread.
+  std::function<void(const event&)> on_event;
+  /// Part of every hyperframe's sequence number.
+  std::uint32_t run_number = 0;
+};
+
+/// The wiring of a checked and planned graph: what each stage's host needs to know.
+/// Pure: starts nothing.
+struct wired_graph {
+  std::vector<stage_wiring> stages;                         ///< as `checked_graph::stages`
+  std::vector<std::vector<stage_index>> settlers_of_stream; ///< whose accounts a stream has
+  std::map<std::string, std::shared_ptr<push_port>> ports;  ///< of streams with camera `push`
+};
+
+/// A graph's stages, accounts and numbers, put together on an executor and not started yet.
+/// Whoever owns it opens the executor with `hosts()` and closes it before this object goes.
+class assembly {
+public:
+  assembly(const checked_graph& graph, const graph_plan& plan, const run_options& options,
+           executor& runs, bool threads);
+
+  std::vector<stage_host*> hosts() const;
+  supervisor& control() { return *supervisor_; }
+  const supervisor& control() const { return *supervisor_; }
+  const ledger& accounts() const { return *ledger_; }
+  const telemetry& numbers() const { return *telemetry_; }
+  std::shared_ptr<push_port> port(const std::string& stream) const;
+  std::uint64_t held_frames() const; ///< in all accounts, as the stages count them
+
+  /// Compares every account: captured = outcomes + held. Only while nothing runs or is under way.
+  /// @returns a sentence for each account that does not close.
+  std::vector<std::string> open_accounts() const;
+
+private:
+  wired_graph wiring_;
+  std::unique_ptr<ledger> ledger_;
+  std::unique_ptr<telemetry> telemetry_;
+  std::unique_ptr<supervisor> supervisor_;
+  std::vector<std::unique_ptr<stage_host>> hosts_;
+};
+
+} // namespace hyperframes

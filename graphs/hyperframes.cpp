@@ -1,0 +1,229 @@
+#include "graphs/hyperframes.hpp"
+
+#include "runtime/actor_executor.hpp"
+#include "runtime/metrics_text.hpp"
+#include "runtime/virtual_executor.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace hyperframes {
+
+namespace {
+
+std::uint64_t peak_rss() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+} // namespace
+
+graph::graph(read_result read) {
+  if (!read.graph)
+    throw graph_error(std::move(read.faults));
+  auto planned = plan_graph(*read.graph);
+  if (!planned.plan)
+    throw graph_error(std::move(planned.faults));
+  checked_ = std::make_shared<const checked_graph>(std::move(*read.graph));
+  plan_ = std::make_shared<const graph_plan>(std::move(*planned.plan));
+}
+
+graph graph::from_file(const std::string& path, const graph_options& options,
+                       const catalogues& kinds) {
+  return graph{read_graph_file(path, kinds, options)};
+}
+
+graph graph::from_text(const std::string& text, const std::string& name,
+                       const graph_options& options, const catalogues& kinds) {
+  return graph{read_graph_text(text, name, kinds, options)};
+}
+
+struct running::state {
+  graph shape;
+  actor_executor executor;
+  std::unique_ptr<assembly> parts;
+  graph_time started{};
+  graph_time ended{};
+  bool ending = false; ///< `drain` or `stop` was called
+  bool closed = false;
+  std::size_t left_behind = 0;
+
+  explicit state(const graph& g) : shape(g), executor(actor_runtime::shared()) {}
+};
+
+running::running(const graph& g, run_options options) : state_(std::make_unique<state>(g)) {
+  auto& s = *state_;
+  s.parts = std::make_unique<assembly>(g.checked(), g.plan(), options, s.executor, true);
+  s.executor.open(s.parts->hosts());
+  s.started = s.executor.time().now();
+  s.parts->control().start();
+  s.parts->control().wait_ready();
+  if (const auto failed = s.parts->control().failed()) {
+    s.executor.close(defaults::drain_time);
+    s.closed = true;
+    throw failure(*failed);
+  }
+}
+
+running::~running() {
+  if (state_->closed)
+    return;
+  stop();
+  finish();
+}
+
+std::shared_ptr<push_port> running::input(const std::string& stream) const {
+  if (auto port = state_->parts->port(stream))
+    return port;
+  throw failure(make_error(errc::graph_invalid, stream,
+                           "is no stream with camera `push`: frames cannot be handed in"));
+}
+
+void running::drain() {
+  state_->ending = true;
+  state_->parts->control().drain();
+}
+
+void running::stop() {
+  state_->ending = true;
+  state_->parts->control().stop();
+}
+
+bool running::wait(duration patience) {
+  return state_->parts->control().wait(patience);
+}
+
+bool running::finished() const {
+  return state_->parts->control().finished();
+}
+
+run_progress running::progress() const {
+  const auto& s = *state_;
+  const auto& numbers = s.parts->numbers();
+  run_progress p;
+  p.elapsed = s.executor.time().now() - s.started;
+  p.ledger = s.parts->accounts().total();
+  for (std::size_t i = 0; i < numbers.stages(); ++i)
+    p.held += numbers.stage(i).held.load(relaxed);
+  for (std::size_t i = 0; i < numbers.edges(); ++i) {
+    p.deepest = std::max(p.deepest, numbers.edge(i).depth.load(relaxed));
+    p.edge_drops += numbers.edge(i).drops.load(relaxed);
+  }
+  std::uint64_t expected = 0;
+  for (const auto& stream : s.shape.checked().streams) {
+    if (!stream.info || !stream.info->frame_count)
+      return p;
+    expected += *stream.info->frame_count;
+  }
+  p.expected = expected;
+  return p;
+}
+
+std::string running::metrics() const {
+  return metrics_text(state_->shape.checked().name, state_->parts->hosts(),
+                      state_->parts->numbers(), state_->parts->accounts());
+}
+
+run_summary running::finish(duration patience) {
+  auto& s = *state_;
+  auto& control = s.parts->control();
+  while (!s.ending && !control.wait(std::chrono::seconds{1}))
+    ;
+  if (!control.wait(patience)) {
+    control.stop();
+    control.wait(patience);
+  }
+  s.ended = s.executor.time().now();
+  s.left_behind = s.executor.close(patience);
+  s.closed = true;
+  auto summary = summarise(s.shape, *s.parts, s.ended - s.started);
+  summary.threads_left_behind = s.left_behind;
+  return summary;
+}
+
+run_summary run_virtually(const graph& g, graph_time until, run_options options) {
+  for (const auto& stream : g.checked().streams)
+    if (stream.info && !stream.info->simulated)
+      throw failure(make_error(errc::graph_invalid, stream.mark.to_string(),
+                               "stream '" + stream.id + "' has camera '" + stream.camera->name
+                                 + "', which is real: on the virtual clock every part must be "
+                                   "simulated; use camera `synthetic`"));
+  virtual_executor executor;
+  assembly parts{g.checked(), g.plan(), options, executor, false};
+  executor.open(parts.hosts());
+  const auto check = [&] {
+    if (const auto open = parts.open_accounts(); !open.empty())
+      throw failure(make_error(errc::stage_failed, g.checked().name,
+                               open.front() + " at " + std::to_string(in_ms(
+                                 executor.time().now() - graph_time{})) + " ms"));
+  };
+  parts.control().start();
+  executor.run(until, check);
+  if (!parts.control().finished()) {
+    parts.control().drain();
+    executor.run(never, check);
+  }
+  return summarise(g, parts, executor.time().now() - graph_time{});
+}
+
+run_summary summarise(const graph& g, const assembly& parts, duration wall) {
+  const auto& graph = g.checked();
+  const auto& numbers = parts.numbers();
+  run_summary s;
+  s.graph = graph.name;
+  s.wall = wall;
+  s.ledger = parts.accounts().total();
+  s.in_flight = parts.held_frames();
+  s.fps = wall > duration{0} ? static_cast<double>(s.ledger.ended()) / in_seconds(wall) : 0;
+  for (std::size_t i = 0; i < graph.streams.size(); ++i)
+    s.streams.push_back({graph.streams[i].id,
+                         parts.accounts().stream(static_cast<stream_index>(i))});
+  std::uint64_t copied = 0;
+  std::uint64_t frame_bytes = 0;
+  for (std::size_t i = 0; i < graph.stages.size(); ++i) {
+    const auto& n = numbers.stage(i);
+    copied += n.bytes_copied.load(relaxed);
+    s.stages.push_back({graph.stages[i].name, graph.stages[i].kind->name, n.items_in.load(relaxed),
+                        n.items_out.load(relaxed), n.restarts.load(relaxed),
+                        duration{static_cast<std::int64_t>(n.busy_ns.load(relaxed))},
+                        percentiles_of(n.service)});
+    s.simulated = s.simulated
+                  || (graph.stages[i].resource && graph.stages[i].resource->simulated);
+    frame_bytes = std::max(frame_bytes, g.plan().tensor_bytes[i]);
+  }
+  for (std::size_t e = 0; e < graph.edges.size(); ++e) {
+    const auto& edge = graph.edges[e];
+    const auto& n = numbers.edge(e);
+    const auto* capacity = std::get_if<std::int64_t>(&edge.capacity.value);
+    const auto* overflow = std::get_if<std::string>(&edge.overflow.value);
+    s.edges.push_back({graph.stages[edge.from].name, graph.stages[edge.to].name,
+                       to_string(edge.type), capacity ? static_cast<std::uint32_t>(*capacity) : 0,
+                       overflow ? *overflow : "block", n.peak.load(relaxed), n.items.load(relaxed),
+                       n.drops.load(relaxed)});
+  }
+  const auto& l = numbers.latency();
+  s.bundle = percentiles_of(l.bundle);
+  s.queue = percentiles_of(l.queue);
+  s.infer = percentiles_of(l.infer);
+  s.deliver = percentiles_of(l.deliver);
+  s.total = percentiles_of(l.total);
+  s.batches = numbers.batches.load(relaxed);
+  if (const auto room = numbers.batch_room.load(relaxed); room > 0)
+    s.batch_fill = static_cast<double>(numbers.batch_slots.load(relaxed)) / static_cast<double>(room);
+  s.peak_rss_bytes = peak_rss();
+  if (s.ledger.captured > 0)
+    s.bytes_copied_per_frame = static_cast<double>(copied) / static_cast<double>(s.ledger.captured);
+  s.truth_known = numbers.truth_known.load(relaxed);
+  if (s.truth_known > 0)
+    s.accuracy = static_cast<double>(numbers.truth_right.load(relaxed))
+                 / static_cast<double>(s.truth_known);
+  if (const auto failed = parts.control().failed())
+    s.failed = failed->to_string();
+  return s;
+}
+
+} // namespace hyperframes

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "runtime/ledger.hpp"
+#include "runtime/telemetry.hpp"
+#include "runtime/time.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hyperframes {
+
+struct percentiles {
+  std::uint64_t count = 0;
+  duration p50{}, p95{}, p99{}, longest{};
+};
+percentiles percentiles_of(const time_histogram& h);
+
+/// What a run did; all sums over the whole run.
+struct run_summary {
+  struct stream_line {
+    std::string id;
+    account_sums sums;
+  };
+  struct stage_line {
+    std::string name;
+    std::string type;
+    std::uint64_t items_in = 0, items_out = 0;
+    std::uint32_t restarts = 0;
+    duration busy{};
+    percentiles service;
+  };
+  struct edge_line {
+    std::string from, to;
+    std::string type;
+    std::uint32_t capacity = 0; ///< items, per stream where the edge carries frames
+    std::string overflow;
+    std::uint32_t peak_depth = 0;
+    std::uint64_t items = 0, drops = 0;
+  };
+  std::string graph;
+  bool simulated = false; ///< a simulated part stood in for a real one
+  duration wall{};
+  account_sums ledger;        ///< over all accounts
+  std::uint64_t in_flight = 0; ///< counted by the stages that hold frames
+  double fps = 0;             ///< frames that ended, per second of wall time
+  percentiles bundle, queue, infer, deliver, total; ///< latency per stage and end to end
+  std::vector<stream_line> streams;
+  std::vector<stage_line> stages;
+  std::vector<edge_line> edges;
+  double batch_fill = 0;      ///< valid slots / slots that the batches could have had; 0: no batches
+  std::uint64_t batches = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  double bytes_copied_per_frame = 0; ///< pixels written beyond ingest and packing
+  double pixel_writes_per_frame = 0; ///< ingest, packing and every further copy, in whole frames
+  std::optional<double> accuracy; ///< where the source knows the truth
+  std::uint64_t truth_known = 0;
+  std::optional<std::string> failed; ///< the stage that failed for good, and why
+  std::size_t threads_left_behind = 0;
+
+  bool closed() const { return in_flight == 0 && ledger.captured == ledger.ended(); }
+};
+
+/// For a person at a terminal.
+std::string to_text(const run_summary& s);
+/// As docs/summary.md describes it.
+std::string to_json(const run_summary& s);
+
+} // namespace hyperframes

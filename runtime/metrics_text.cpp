@@ -1,0 +1,84 @@
+#include "runtime/metrics_text.hpp"
+
+#include "runtime/actor_executor.hpp"
+#include "runtime/actor_system.hpp"
+
+#include <caf/telemetry/collector/prometheus.hpp>
+#include <caf/telemetry/metric_registry.hpp>
+
+#include <mutex>
+
+namespace hyperframes {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+using labels = std::vector<caf::telemetry::label_view>;
+
+/// The counts live in `telemetry`; the registry holds gauges, because it cannot take counts that
+/// start anew with the next run of a graph of the same name.
+void set(caf::telemetry::metric_registry& registry, std::string_view name, const labels& with,
+         std::string_view help, std::uint64_t value, std::string_view unit = "1") {
+  const auto view = [](std::string_view s) { return caf::string_view{s.data(), s.size()}; };
+  registry
+    .gauge_instance<std::int64_t>("hyperframes", view(name), caf::make_span(with), view(help),
+                                  view(unit))
+    ->value(static_cast<std::int64_t>(value));
+}
+
+} // namespace
+
+std::string metrics_text(const std::string& graph, const std::vector<stage_host*>& hosts,
+                         const telemetry& numbers, const ledger& accounts) {
+  static std::mutex mutex; // the collector and the registry's look-ups are no hot path
+  const std::lock_guard lock{mutex};
+  const auto runtime = actor_runtime::shared();
+  auto& registry = runtime->get().system->metrics();
+  for (const auto* host : hosts) {
+    const auto& wiring = host->wiring();
+    const labels stage{{"graph", graph}, {"stage", wiring.plan.name}};
+    const auto& n = numbers.stage(wiring.self);
+    set(registry, "stage_items_in", stage, "Items that the stage took.", n.items_in.load(relaxed));
+    set(registry, "stage_items_out", stage, "Items that the stage gave.", n.items_out.load(relaxed));
+    set(registry, "stage_held_frames", stage, "Frames whose outcome the stage owes.",
+        n.held.load(relaxed));
+    set(registry, "stage_busy_nanoseconds", stage, "Time spent in the stage's logic.",
+        n.busy_ns.load(relaxed), "ns");
+    set(registry, "bytes_copied", stage, "Pixels written beyond ingest and packing.",
+        n.bytes_copied.load(relaxed), "bytes");
+    set(registry, "stage_restarts", stage, "How often the stage's logic was replaced.",
+        n.restarts.load(relaxed));
+    for (const auto& e : wiring.inputs) {
+      const auto name = hosts[e.from]->wiring().plan.name + "->" + wiring.plan.name;
+      const labels edge{{"edge", name}, {"graph", graph}};
+      const auto& m = numbers.edge(e.edge);
+      set(registry, "edge_items", edge, "Items that the edge carried.", m.items.load(relaxed));
+      set(registry, "edge_drops", edge, "Items that the edge's policy dropped.",
+          m.drops.load(relaxed));
+      set(registry, "edge_depth", edge, "Items in the edge's ring now.", m.depth.load(relaxed));
+      set(registry, "edge_peak_depth", edge, "The most items that the ring has held, per stream on "
+                                             "edges that carry frames.",
+          m.peak.load(relaxed));
+    }
+  }
+  if (!hosts.empty()) {
+    const auto& streams = hosts.front()->wiring().plan.graph->streams;
+    for (stream_index s = 0; s < streams.size(); ++s) {
+      const auto sums = accounts.stream(s);
+      set(registry, "captured_frames", {{"graph", graph}, {"stream", streams[s].id}},
+          "Frames that capture has numbered.", sums.captured);
+      for (std::size_t o = 0; o < outcome_count; ++o)
+        set(registry, "ended_frames",
+            {{"graph", graph},
+             {"outcome", to_string(static_cast<outcome>(o))},
+             {"stream", streams[s].id}},
+            "Frames by their outcome.", sums.outcomes[o]);
+    }
+  }
+  caf::telemetry::collector::prometheus collector;
+  const auto text = collector.collect_from(registry);
+  return {text.begin(), text.end()};
+}
+
+} // namespace hyperframes
