@@ -1,0 +1,319 @@
+#include "actors/bundle.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hyperframes {
+
+namespace {
+
+/// The first multiple of `window` after `t`.
+graph_time next_edge(graph_time t, duration window) {
+  return graph_time{(t.time_since_epoch() / window + 1) * window};
+}
+
+bool was_seen(const slot& s) {
+  return s.valid || s.absent == reason::corrupt || s.absent == reason::pack;
+}
+
+} // namespace
+
+bundler::bundler(const bundle_options& options, bundle_lane lane, bundle_shared& shared)
+  : options_(options), lane_(std::move(lane)), shared_(shared), members_(lane_.members.size()) {
+  if (lane_.pack)
+    for (auto& m : members_)
+      m.packs.emplace(*lane_.pack);
+}
+
+void bundler::add(std::span<const entry> moment, graph_time arrived, graph_time now, output& to) {
+  if (moment.size() != members_.size())
+    throw failure(make_error(
+      errc::stage_failed, shared_.stage,
+      "a set of " + std::to_string(moment.size()) + " frames came where "
+        + std::to_string(members_.size())
+        + " streams of the group pass; send all of a group's streams through "
+          "one `align`"));
+  if (new_epoch(moment))
+    flush(now, to);
+  note(moment);
+  if (options_.every > 1 && passed_++ % options_.every != 0) {
+    skip(moment, reason::every, to);
+    return;
+  }
+  if (arrived > due_)
+    release(due_for_, now, to);
+  else if (past_window(moment))
+    release(release_reason::window, now, to);
+  if (to_skip_ > 0) {
+    --to_skip_;
+    skip(moment, reason::stride, to);
+    return;
+  }
+  if (!open_)
+    open_ = make();
+  const auto own_before = own_;
+  for (std::size_t m = 0; m < moment.size(); ++m)
+    place(m, moment[m], to);
+  if (own_ > own_before && (own_before == 0 || arrived < open_->descriptor.opened))
+    arm(arrived);
+  if (++filled_ >= options_.count)
+    release(release_reason::count, now, to);
+}
+
+bool bundler::new_epoch(std::span<const entry> moment) const {
+  for (std::size_t m = 0; m < moment.size(); ++m)
+    if (
+      moment[m].content && moment[m].own && members_[m].last
+      && moment[m].content->meta.epoch != members_[m].last->epoch)
+      return true;
+  return false;
+}
+
+void bundler::note(std::span<const entry> moment) {
+  for (std::size_t i = 0; i < moment.size(); ++i) {
+    if (!moment[i].content || !moment[i].own)
+      continue;
+    const auto& meta = moment[i].content->meta;
+    auto& m = members_[i];
+    const bool same_epoch = m.last && m.last->epoch == meta.epoch;
+    m.gap = (meta.flags & frame_gap_before) != 0
+            || (same_epoch && (m.gap || meta.frame_id != m.last->frame_id + 1));
+    m.last = meta.position();
+  }
+}
+
+void bundler::skip(std::span<const entry> moment, reason why, output& to) {
+  for (const auto& e : moment)
+    if (e.content && e.own) {
+      const auto& meta = e.content->meta;
+      to.outcomes.push_back({meta.stream, meta.epoch, meta.frame_id, 1, outcome::skipped, why});
+    }
+}
+
+bool bundler::past_window(std::span<const entry> moment) const {
+  if (lane_.live || !options_.window || own_ == 0)
+    return false;
+  auto oldest = never;
+  for (const auto& s : open_->descriptor.slots)
+    if (s.own)
+      oldest = std::min(oldest, s.meta.timeline);
+  return std::ranges::any_of(moment, [&](const entry& e) {
+    return e.content && e.own && e.content->meta.timeline >= next_edge(oldest, *options_.window);
+  });
+}
+
+std::shared_ptr<hyperframe> bundler::make() {
+  auto h = std::make_shared<hyperframe>();
+  auto& d = h->descriptor;
+  d.group = lane_.group;
+  d.members = members();
+  d.priority = lane_.priority;
+  d.slots.resize(std::size_t{options_.size} * members());
+  for (std::size_t i = 0; i < d.slots.size(); ++i)
+    d.slots[i].meta.stream = lane_.members[i % members()];
+  if (options_.keep_frames)
+    h->frames.resize(d.slots.size());
+  if (lane_.pack) {
+    h->pack = *lane_.pack;
+    h->tensor = shared_.tensors.acquire();
+    if (!h->tensor)
+      throw failure(make_error(
+        errc::out_of_memory, shared_.stage,
+        "all " + std::to_string(shared_.tensors.slots())
+          + " tensors are in use although the plan says that more cannot be open, queued and "
+            "inferred "
+            "at once; this is a defect of the plan and not of the graph file"));
+  }
+  return h;
+}
+
+std::span<std::byte> bundler::memory(const hyperframe& h, std::size_t slot) const {
+  const auto bytes = lane_.pack->slot_bytes();
+  return {h.tensor.data() + slot * bytes, bytes};
+}
+
+void bundler::place(std::size_t member, const entry& e, output& to) {
+  const auto index = std::size_t{filled_} * members() + member;
+  auto& s = open_->descriptor.slots[index];
+  if (!e.content) {
+    s.absent = e.absent;
+    return;
+  }
+  s.meta = e.content->meta;
+  if (e.own) {
+    auto& gap = members_[member].gap;
+    if (gap)
+      s.meta.flags |= frame_gap_before;
+    gap = false;
+  } else {
+    s.meta.flags &= static_cast<std::uint16_t>(~frame_gap_before);
+  }
+  s.absent = pack(member, *e.content, index);
+  if (s.absent != reason::none) {
+    if (e.own)
+      to.outcomes.push_back(
+        {s.meta.stream, s.meta.epoch, s.meta.frame_id, 1, outcome::failed, s.absent});
+    return;
+  }
+  s.valid = true;
+  s.own = e.own;
+  if (e.own)
+    ++own_;
+  else if (lane_.pack)
+    to.bytes_copied += lane_.pack->slot_bytes();
+  if (options_.keep_frames)
+    open_->frames[index] = *e.content;
+}
+
+/// @returns why the slot must stay masked; `none` when the frame is in it.
+reason bundler::pack(std::size_t member, const frame& f, std::size_t slot) {
+  if (f.meta.flags & frame_corrupt)
+    return reason::corrupt;
+  if (!f.buffer)
+    return reason::pack;
+  if (!lane_.pack)
+    return reason::none;
+  const auto geometry = members_[member].packs->pack(f, memory(*open_, slot));
+  if (!geometry)
+    return reason::pack;
+  open_->descriptor.slots[slot].geometry = *geometry;
+  return reason::none;
+}
+
+void bundler::arm(graph_time arrived) {
+  open_->descriptor.opened = arrived;
+  due_ = never;
+  if (!lane_.live)
+    return;
+  const auto offer = [this](graph_time t, release_reason why) {
+    if (t < due_) {
+      due_ = t;
+      due_for_ = why;
+    }
+  };
+  if (options_.timeout)
+    offer(later_by(arrived, *options_.timeout), release_reason::timeout);
+  if (options_.late)
+    offer(
+      later_by(arrived, duration{static_cast<std::int64_t>(1.5e9 * options_.size / lane_.fps)}),
+      release_reason::late);
+  if (options_.window)
+    offer(next_edge(arrived, *options_.window), release_reason::window);
+}
+
+void bundler::wake(graph_time now, output& to) {
+  if (now >= due_)
+    release(due_for_, now, to);
+}
+
+void bundler::flush(graph_time now, output& to) {
+  if (own_ > 0) {
+    complete(release_reason::flush, now);
+    to.released.push_back(std::move(open_));
+  }
+  clear();
+  to_skip_ = 0;
+  passed_ = 0;
+}
+
+void bundler::end(stream_index stream, bool last_epoch, graph_time now, output& to) {
+  const auto at = std::ranges::find(lane_.members, stream);
+  if (at == lane_.members.end())
+    return;
+  auto& m = members_[static_cast<std::size_t>(at - lane_.members.begin())];
+  m.last.reset(); // its next frame begins an epoch and must not close a second hyperframe
+  m.ended = last_epoch;
+  if (members_.size() == 1 || holds(stream) || std::ranges::all_of(members_, &member_state::ended))
+    flush(now, to);
+}
+
+void bundler::release(release_reason why, graph_time now, output& to) {
+  if (!open_ || (own_ == 0 && filled_ < options_.count))
+    return; // nobody waits for context alone
+  const auto overlap = options_.stride < options_.size ? options_.size - options_.stride : 0;
+  const auto carried = std::min(overlap, filled_);
+  // First what can throw, so that `open_` still owns its frames then.
+  auto next = carried > 0 ? make() : nullptr;
+  if (next)
+    carry_over(*next, carried, to);
+  if (own_ > 0) {
+    complete(why, now);
+    to.released.push_back(std::move(open_));
+  }
+  clear();
+  open_ = std::move(next);
+  filled_ = carried;
+  to_skip_ = options_.stride > options_.size ? options_.stride - options_.size : 0;
+}
+
+/// Copies the newest `moments` of the open hyperframe to the head of `next`.
+void bundler::carry_over(hyperframe& next, std::uint32_t moments, output& to) {
+  const auto slots = std::size_t{moments} * members();
+  const auto first = std::size_t{filled_ - moments} * members();
+  const auto& from = *open_;
+  for (std::size_t i = 0; i < slots; ++i) {
+    next.descriptor.slots[i] = from.descriptor.slots[first + i];
+    next.descriptor.slots[i].own = false;
+    if (options_.keep_frames)
+      next.frames[i] = from.frames[first + i];
+  }
+  if (lane_.pack) {
+    const auto bytes = slots * lane_.pack->slot_bytes();
+    std::memcpy(next.tensor.data(), memory(from, first).data(), bytes);
+    to.bytes_copied += bytes;
+  }
+}
+
+/// Pads the open hyperframe and writes its descriptor.
+void bundler::complete(release_reason why, graph_time now) {
+  auto& d = open_->descriptor;
+  d.sequence = shared_.next;
+  ++shared_.next.counter;
+  d.released_by = why;
+  d.released = now;
+  auto oldest = never, newest = graph_time::min();
+  for (std::size_t i = 0; i < d.slots.size(); ++i) {
+    const auto& s = d.slots[i];
+    if (!s.valid) {
+      if (lane_.pack)
+        members_[i % members()].packs->fill(memory(*open_, i));
+      continue;
+    }
+    oldest = std::min(oldest, s.meta.timeline);
+    newest = std::max(newest, s.meta.timeline);
+  }
+  d.span = newest - oldest;
+  for (std::size_t m = 0; m < members_.size(); ++m) {
+    bool first = true;
+    for (auto i = m; i < d.slots.size(); i += members()) {
+      const auto& s = d.slots[i];
+      if (!was_seen(s))
+        continue;
+      d.consecutive = d.consecutive && (first || !(s.meta.flags & frame_gap_before));
+      first = false;
+    }
+  }
+}
+
+bool bundler::holds(stream_index stream) const {
+  return open_ && std::ranges::any_of(open_->descriptor.slots, [&](const slot& s) {
+           return s.own && s.meta.stream == stream;
+         });
+}
+
+void bundler::clear() {
+  open_.reset();
+  filled_ = 0;
+  own_ = 0;
+  due_ = never;
+}
+
+void bundler::give_up(outcome what, reason why, outcome_batch& into) {
+  if (open_)
+    for (const auto& s : open_->descriptor.slots)
+      if (s.own)
+        into.add(s.meta, what, why);
+  clear();
+}
+
+} // namespace hyperframes

@@ -1,0 +1,140 @@
+#pragma once
+
+#include "actors/pack.hpp"
+#include "runtime/description.hpp"
+#include "runtime/hyperframe.hpp"
+#include "runtime/stage.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hyperframes {
+
+/// When and how hyperframes of one lane (a stream, or a group) are closed. A moment is one frame of
+/// a stream, or one aligned set.
+struct bundle_options {
+  std::uint32_t size = 8; ///< moments in a hyperframe
+  std::uint32_t stride =
+    8; ///< own moments from one hyperframe to the next; below `size` they overlap
+  std::uint32_t every = 1;         ///< takes each n-th moment
+  std::uint32_t count = 8;         ///< moments that release it, context included
+  std::optional<duration> timeout; ///< since the oldest own member arrived
+  std::optional<duration> window;  ///< released at multiples of it on the graph's time line
+  bool late = false;               ///< released 1.5 size / fps after the oldest own member arrived
+  bool keep_frames = false;        ///< the hyperframe holds its frames
+};
+
+/// Whose frames fill the hyperframes.
+struct bundle_lane {
+  std::uint32_t group = 0;           ///< index into `graph_facts::groups`
+  std::vector<stream_index> members; ///< streams of one moment, in order
+  double fps = 30;                   ///< for `late`; the slowest member's
+  /// False: all members come from files that are not read in real time; nothing is released for the
+  /// time that passes, because a slow worker would cut their hyperframes at random. `window` then
+  /// goes by the frames' own times.
+  bool live = true;
+  std::int32_t priority = 0;
+  std::optional<pack_spec> pack; ///< with width and height; none: no tensor is made
+};
+
+/// What the bundlers of a stage share.
+struct bundle_shared {
+  std::string stage;
+  buffer_pool tensors;
+  hyperframe_sequence next; ///< number of the next hyperframe
+};
+
+/// Fills and closes the hyperframes of one lane, one open at a time.
+///
+/// A hyperframe whose oldest own member arrived at t0 is released at
+///   min(arrival of moment `count`, t0 + timeout, t0 + 1.5 size / fps where `late`,
+///       the first multiple of `window` after t0),
+/// at the end of the stream, or when the stream begins a new epoch. With stride < size the newest
+/// size - stride moments stand at the head of the next one as context; with stride > size the next
+/// stride - size moments are `skipped (stride)`.
+///
+/// A frame is packed into its slot at once, so that its buffer is free when `add` returns unless
+/// frames are kept. A frame that is flagged corrupt, has no content or cannot be packed leaves a
+/// masked slot and the outcome `failed`. A hyperframe without any own frame left is not sent.
+///
+/// Not thread-safe. Never blocks. Allocates two objects per hyperframe.
+class bundler {
+public:
+  struct output {
+    std::vector<hyperframe_ptr> released;
+    std::vector<outcome_range> outcomes;
+    std::size_t bytes_copied = 0; ///< into context slots
+  };
+  /// A member's part in a moment: its frame, or the reason for its absence.
+  struct entry {
+    const frame* content = nullptr;
+    bool own = true; ///< false: it repeats a frame that an earlier moment owns
+    reason absent = reason::none;
+  };
+
+  bundler(const bundle_options& options, bundle_lane lane, bundle_shared& shared);
+
+  /// Takes a moment, one entry a member. `arrived`: of its oldest own member.
+  /// Throws `failure` (out_of_memory) when no tensor is free, which is a defect of the plan.
+  void add(std::span<const entry> moment, graph_time arrived, graph_time now, output& to);
+  /// An epoch of `stream` is over: closes what is open where it owns a frame of it, or where every
+  /// member has come to its last end. What is open otherwise goes on without the stream.
+  void end(stream_index stream, bool last_epoch, graph_time now, output& to);
+  /// Closes what is open and begins anew.
+  void flush(graph_time now, output& to);
+  /// Closes what is open, as a trigger does.
+  void release(release_reason why, graph_time now, output& to);
+  /// Closes what `now` has made due.
+  void wake(graph_time now, output& to);
+  /// @returns when `wake` has something to do; `never` where nothing waits for a time.
+  graph_time due() const { return due_; }
+
+  /// The open hyperframe owns a frame of `stream`.
+  bool holds(stream_index stream) const;
+  const bundle_lane& lane() const { return lane_; }
+  std::uint64_t held_frames() const { return own_; }
+  /// Names the own frames of the open hyperframe and forgets it.
+  void give_up(outcome what, reason why, outcome_batch& into);
+
+private:
+  struct member_state {
+    std::optional<frame_position> last; ///< newest frame that came
+    bool gap = false;                   ///< frames are missing before the next one that is taken
+    bool ended = false;
+    std::optional<packer> packs;
+  };
+  std::uint32_t members() const { return static_cast<std::uint32_t>(lane_.members.size()); }
+  std::span<std::byte> memory(const hyperframe& h, std::size_t slot) const;
+  bool new_epoch(std::span<const entry> moment) const;
+  void note(std::span<const entry> moment);
+  void skip(std::span<const entry> moment, reason why, output& to);
+  bool past_window(std::span<const entry> moment) const;
+  std::shared_ptr<hyperframe> make();
+  void place(std::size_t member, const entry& e, output& to);
+  reason pack(std::size_t member, const frame& f, std::size_t slot);
+  void arm(graph_time arrived);
+  void complete(release_reason why, graph_time now);
+  void carry_over(hyperframe& next, std::uint32_t moments, output& to);
+  void clear();
+
+  bundle_options options_;
+  bundle_lane lane_;
+  bundle_shared& shared_;
+  std::vector<member_state> members_;
+  std::shared_ptr<hyperframe> open_;
+  std::uint32_t filled_ = 0; ///< moments in `open_`, context included
+  std::uint32_t own_ = 0;    ///< own slots in `open_`
+  std::uint32_t to_skip_ = 0;
+  std::uint32_t passed_ = 0; ///< moments since the last one that `every` took
+  graph_time due_ = never;
+  release_reason due_for_ = release_reason::timeout;
+};
+
+/// `bundle`: frame or aligned set -> hyperframe.
+stage_description describe_bundle();
+
+} // namespace hyperframes

@@ -1,0 +1,110 @@
+#include "actors/schedule.hpp"
+#include "runtime/defaults.hpp"
+
+#include <algorithm>
+
+namespace hyperframes {
+
+namespace {
+
+/// Slots that the stage below wants in a batch; whole runs where its model's batch is fixed.
+std::uint32_t batch_slots(const stage_plan& plan) {
+  const auto wanted =
+    plan.below && plan.below->batch_slots > 0 ? plan.below->batch_slots : defaults::batch_slots;
+  const auto run = plan.below ? plan.below->fixed_batch : 0;
+  return run == 0 ? wanted : std::max(run, wanted / run * run);
+}
+
+schedule_options read(const stage_plan& plan) {
+  const auto& s = *plan.config;
+  schedule_options o;
+  const auto& order = s.text("order");
+  o.order = order == "deadline"   ? schedule_order::deadline
+            : order == "priority" ? schedule_order::priority
+            : order == "fair"     ? schedule_order::fair
+                                  : schedule_order::fifo;
+  if (s.has("ttl"))
+    o.ttl = s.time("ttl");
+  o.batch_slots = batch_slots(plan);
+  return o;
+}
+
+class schedule_stage final : public stage {
+public:
+  explicit schedule_stage(const stage_plan& plan) : scheduler_(read(plan)) {}
+
+  void on_item(item i, stage_context& context) override {
+    scheduler_.add(std::get<hyperframe_ptr>(std::move(i)), context.now());
+    work(context);
+  }
+  void on_credit(stage_context& context) override { work(context); }
+  void on_wake(stage_context& context) override {
+    wish_ = never;
+    work(context);
+  }
+  // An end may overtake what is queued: who settles waits for every frame before it.
+  void on_end(const stream_end& end, stage_context& context) override { context.emit(end); }
+
+  item evict(overflow_policy policy) override { return scheduler_.evict(policy); }
+  void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
+    scheduler_.give_up(what, why, into);
+  }
+  std::uint64_t held_frames() const noexcept override { return scheduler_.held_frames(); }
+
+private:
+  void work(stage_context& context) {
+    scheduler_.expire(context.now(), expired_);
+    for (const auto& range : expired_.outcomes)
+      context.settle(range);
+    expired_.outcomes.clear();
+    auto left = std::exchange(expired_.hyperframes, 0);
+    while (scheduler_.size() > 0 && context.credit() > 0) {
+      auto b = scheduler_.next(context.now());
+      left += static_cast<std::uint32_t>(b->parts.size());
+      context.emit(std::move(b));
+    }
+    if (left > 0)
+      context.release(left);
+    if (scheduler_.due() < wish_) {
+      wish_ = scheduler_.due();
+      context.wake_at(wish_);
+    }
+  }
+
+  scheduler scheduler_;
+  scheduler::expired expired_;
+  graph_time wish_ = never; ///< the earliest wake-up asked for
+};
+
+} // namespace
+
+stage_description describe_schedule() {
+  stage_description d;
+  d.name = "schedule";
+  d.summary =
+    "Queues hyperframes for the workers, forms batches, and ends what has waited too long.";
+  d.inputs = {{"in", {port_type::hyperframe}, "Its edge's capacity and overflow are the queue's."}};
+  d.outputs = {{"out", {port_type::batch}, "Batches, as the stage below gives credit."}};
+  d.parameters = {
+    {.name = "order",
+     .type = parameter_type::choice,
+     .help =
+       "What leaves first: `fifo`, `deadline` (the earliest), `priority` (the highest, then by "
+       "deadline) or `fair` (groups take turns, by slots).",
+     .initial = initial_value(std::string{"fifo"}),
+     .choices = {"fifo", "deadline", "priority", "fair"}},
+    {.name = "ttl",
+     .type = parameter_type::duration,
+     .help =
+       "The longest that a hyperframe may be queued before it expires; unset, only its deadline "
+       "ends it.",
+     .least = 0.001,
+     .most = 3600.0,
+     .causes_wait = true},
+  };
+  d.own_queue = true;
+  d.make = [](const stage_plan& plan) { return std::make_unique<schedule_stage>(plan); };
+  return d;
+}
+
+} // namespace hyperframes
