@@ -89,9 +89,11 @@ struct graph_plan {
   std::shared_ptr<const graph_facts> facts;
   std::vector<edge> edges;                   ///< as `checked_graph::edges`
   std::vector<std::uint64_t> frames_ahead;   ///< per stream: buffers that the graph may hold at once
+  std::vector<std::uint32_t> prefetch;       ///< per stream: frames of a file that are read ahead; live: 0
   std::vector<std::uint64_t> reorder;        ///< per stage; 0 where it does not settle
   std::vector<std::uint64_t> tensors;        ///< per stage: tensors in use below it; 0 where it does not bundle
   std::vector<std::uint64_t> tensor_bytes;   ///< per stage: of one of its hyperframes
+  std::vector<stage_resource_ptr> below;     ///< per stage: of the nearest stage below that wants tensors; may be null
   struct memory_line {
     std::string what; ///< "pool of stream cam1"
     std::uint64_t bytes = 0;

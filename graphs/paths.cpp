@@ -120,6 +120,11 @@ void follow_streams(checked_graph& graph, const std::vector<std::size_t>& order)
   }
 }
 
+bool owes_outcomes(port_type type) {
+  return type != port_type::frame_result && type != port_type::outcome
+         && type != port_type::trigger;
+}
+
 /// Up to two different ways from the stage that captures `stream` to `stage`.
 void ways_to(
   const checked_graph& graph, std::size_t stage, stream_index stream,
@@ -131,7 +136,9 @@ void ways_to(
   if (s.inputs.empty())
     into.emplace_back(path.rbegin(), path.rend());
   for (const auto e : s.inputs)
-    if (std::ranges::binary_search(graph.stages[graph.edges[e].from].streams, stream))
+    if (
+      owes_outcomes(graph.edges[e].type)
+      && std::ranges::binary_search(graph.stages[graph.edges[e].from].streams, stream))
       ways_to(graph, graph.edges[e].from, stream, path, into);
   path.pop_back();
 }
@@ -140,7 +147,7 @@ void check_single_ways(graph_check& check, const std::vector<std::size_t>& order
   const auto& graph = check.graph;
   for (const auto i : order) {
     const auto& s = graph.stages[i];
-    if (!s.kind || !s.kind->settles)
+    if (!ends_accounts(graph, s))
       continue;
     std::vector<std::string> names;
     std::string ways;
@@ -205,6 +212,14 @@ std::vector<std::size_t> topological_order(const checked_graph& graph) {
       if (--waiting[graph.edges[e].to] == 0)
         order.push_back(graph.edges[e].to);
   return order;
+}
+
+bool ends_accounts(const checked_graph& graph, const checked_stage& stage) {
+  if (!stage.kind || stage.kind->settles)
+    return stage.kind != nullptr;
+  return stage.kind->outputs.empty() && std::ranges::any_of(stage.inputs, [&](std::size_t e) {
+           return owes_outcomes(graph.edges[e].type);
+         });
 }
 
 void check_cycles(graph_check& check) {

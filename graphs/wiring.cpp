@@ -85,9 +85,9 @@ std::vector<std::string> stages_between(
 }
 
 /// Everything about the inputs of one stage.
-class stage_wiring {
+class input_wiring {
 public:
-  stage_wiring(std::size_t index, graph_check& check) : index_(index), check_(check) {}
+  input_wiring(std::size_t index, graph_check& check) : index_(index), check_(check) {}
 
   void join() {
     const auto& kind = here().kind;
@@ -222,11 +222,7 @@ private:
     const auto& above = check_.graph.stages[edge.from];
     const bool behind_source = above.kind && above.kind->inputs.empty();
     if (std::holds_alternative<std::monostate>(edge.capacity.value)) {
-      const bool owns_queue = here().kind && here().kind->own_queue;
-      edge.capacity.value = std::int64_t{
-        owns_queue                      ? hyperframes::defaults::schedule_capacity
-        : edge.type == port_type::batch ? hyperframes::defaults::batches_queued
-                                        : hyperframes::defaults::edge_capacity};
+      edge.capacity.value = default_capacity(edge);
       edge.capacity.source = value_source::built_in;
     }
     if (std::holds_alternative<std::monostate>(edge.overflow.value) && !behind_source) {
@@ -235,31 +231,56 @@ private:
     }
   }
 
+  std::int64_t default_capacity(const checked_edge& edge) {
+    if (edge.type == port_type::batch) {
+      const auto workers = here().config->has("workers")
+                             ? std::get_if<std::int64_t>(&here().config->at("workers").value)
+                             : nullptr;
+      return (workers ? *workers : 1) * (hyperframes::defaults::batches_queued + 1);
+    }
+    const bool owns_queue = here().kind && here().kind->own_queue;
+    return owns_queue ? hyperframes::defaults::schedule_capacity
+                      : hyperframes::defaults::edge_capacity;
+  }
+
   std::size_t index_;
   graph_check& check_;
 };
 
-/// A stage that gives something must have a taker. Who only names it wrongly has a fault of his
-/// own.
+/// True where an edge, or an entry of `from` that has a fault of its own, may be meant for the
+/// port.
+bool is_wanted(const graph_check& check, const checked_stage& s, std::size_t port) {
+  const auto& outputs = s.kind->outputs;
+  for (const auto e : s.outputs)
+    if (check.graph.edges[e].from_port == port)
+      return true;
+  for (const auto& inputs : check.written)
+    for (const auto& in : inputs)
+      if (in.stage == s.name && (outputs.size() == 1 || in.port == outputs[port].name))
+        return true;
+  return false;
+}
+
+/// What a stage gives must have a taker.
 void check_outputs(graph_check& check) {
-  for (std::size_t i = 0; i < check.graph.stages.size(); ++i) {
-    const auto& s = check.graph.stages[i];
-    const bool wanted = std::ranges::any_of(check.written, [&](const auto& inputs) {
-      return std::ranges::any_of(
-        inputs, [&](const written_input& in) { return in.stage == s.name; });
-    });
-    if (!s.kind || s.kind->outputs.empty() || wanted)
-      continue;
-    const auto given = given_types(*s.kind);
-    std::vector<std::string> types;
-    for (const auto& d : check.known.stages.all())
-      if (std::ranges::any_of(given, [&](port_type t) { return takes(*d, t); }))
-        types.push_back(d->name);
-    check.fail(
-      s.mark, "nobody takes what " + s.name + " gives (" + in_words(given)
-                + "): add a stage with `from: " + s.name + "`"
-                + (types.empty() ? "" : ", such as " + join_words(types, " or ")) + ", or remove "
-                + s.name);
+  for (const auto& s : check.graph.stages) {
+    for (std::size_t p = 0; s.kind && p < s.kind->outputs.size(); ++p) {
+      const auto& output = s.kind->outputs[p];
+      if (output.optional || is_wanted(check, s, p))
+        continue;
+      std::vector<std::string> types;
+      for (const auto& d : check.known.stages.all())
+        if (std::ranges::any_of(output.types, [&](port_type t) { return takes(*d, t); }))
+          types.push_back(d->name);
+      const bool only = s.kind->outputs.size() == 1;
+      check.fail(
+        s.mark, "nobody takes what " + s.name + " gives"
+                  + (only ? "" : " at its output " + output.name) + " (" + in_words(output.types)
+                  + "): add a stage with `from: "
+                  + (only ? s.name : "{ stage: " + s.name + ", port: " + output.name + " }") + '`'
+                  + (types.empty() ? "" : ", such as " + join_words(types, " or "))
+                  + (only ? ", or remove " + s.name : ""));
+    }
   }
 }
 
@@ -267,7 +288,7 @@ void check_outputs(graph_check& check) {
 
 void check_wiring(graph_check& check) {
   for (std::size_t i = 0; i < check.graph.stages.size(); ++i)
-    stage_wiring{i, check}.join();
+    input_wiring{i, check}.join();
   check_outputs(check);
   check_cycles(check);
   check_paths(check);

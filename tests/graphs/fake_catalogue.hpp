@@ -195,6 +195,7 @@ inline stage_description fake_infer() {
                   param("max", parameter_type::integer, initial_value(std::int64_t{8})), 1, 1024,
                   "slots")})});
   d.load = fake_load;
+  d.own_queue = true;
   d.holds = [](const settings& s) {
     return stage_holds{
       static_cast<std::uint64_t>(s.integer("workers") * s.group("batch").integer("max")), 0, 0};

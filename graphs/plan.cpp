@@ -1,0 +1,270 @@
+#include "graphs/plan.hpp"
+
+#include "graphs/check.hpp"
+#include "graphs/parameters.hpp"
+#include "graphs/values.hpp"
+#include "runtime/defaults.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+namespace hyperframes {
+
+namespace {
+
+void check_file(
+  planning& p, const std::string& path, const setting& value, const std::string& text,
+  const source_mark& owner) {
+  std::error_code code;
+  const auto full = std::filesystem::path{p.graph.folder} / text;
+  const auto status = std::filesystem::status(full, code);
+  const auto where = mark_or(value, owner);
+  if (!std::filesystem::exists(status))
+    p.fail(
+      where, path + " names '" + text + "', but there is no such file (looked for "
+               + full.lexically_normal().string() + ")");
+  else if (std::filesystem::is_directory(status))
+    p.fail(where, path + " names '" + text + "', which is a directory: expected a file");
+}
+
+void check_files_of(
+  planning& p, const std::vector<parameter>& parameters, const settings& s,
+  const std::string& owner, const source_mark& mark) {
+  for_each_value(
+    parameters, s, owner,
+    [&](const std::string& path, const parameter& kind, const setting& value) {
+      if (!kind.existing_file)
+        return;
+      if (const auto* text = std::get_if<std::string>(&value.value))
+        check_file(p, path, value, *text, mark);
+      if (const auto* list = std::get_if<setting::list>(&value.value))
+        for (const auto& entry : *list)
+          if (const auto* text = std::get_if<std::string>(&entry.value))
+            check_file(p, path, entry, *text, mark);
+    });
+}
+
+expected<camera_info> probe(const checked_stream& s, const std::string& folder) {
+  try {
+    return s.camera->make(*s.config, folder)->probe();
+  } catch (const failure& e) {
+    return e.what_failed();
+  } catch (const std::exception& e) {
+    return make_error(errc::camera_failed, s.id, e.what());
+  }
+}
+
+expected<stage_resource_ptr> load(const checked_stage& s, const std::string& folder) {
+  try {
+    return s.kind->load(*s.config, folder);
+  } catch (const failure& e) {
+    return e.what_failed();
+  } catch (const std::exception& e) {
+    return make_error(errc::model_failed, s.name, e.what());
+  }
+}
+
+bool behind_source(const planning& p, const checked_edge& e) {
+  return p.graph.stages[e.from].inputs.empty();
+}
+
+/// The policy right behind a source, where a camera must never be made to wait.
+void plan_source_edge(planning& p, checked_edge& e) {
+  std::vector<stream_index> live, files;
+  for (const auto s : p.graph.stages[e.from].streams)
+    (p.graph.streams[s].info->live ? live : files).push_back(s);
+  const auto& from = p.graph.stages[e.from].name;
+  const auto& to = p.graph.stages[e.to].name;
+  const auto* written = std::get_if<std::string>(&e.overflow.value);
+  if (written && *written == to_string(overflow_policy::block) && !live.empty())
+    return p.fail(
+      mark_or(e.overflow, e.mark),
+      "the edge " + from + " -> " + to + " blocks, but it carries live streams ("
+        + streams_in_words(p.graph, live)
+        + "), which cannot be held back: use drop_oldest, drop_newest or fail");
+  if (written)
+    return;
+  if (!live.empty() && !files.empty())
+    return p.fail(
+      e.mark,
+      "the edge " + from + " -> " + to + " carries live streams (" + streams_in_words(p.graph, live)
+        + "), which must drop, and files (" + streams_in_words(p.graph, files)
+        + "), which must be held back: capture them in two stages, or set `overflow` for both");
+  e.overflow.value =
+    std::string{to_string(live.empty() ? overflow_policy::block : overflow_policy::drop_oldest)};
+  e.overflow.source = value_source::derived;
+}
+
+} // namespace
+
+const setting* value_at(const settings& s, std::string_view path) {
+  const auto dot = path.find('.');
+  const auto name = path.substr(0, dot);
+  if (!s.has(name))
+    return nullptr;
+  const auto& value = s.at(name);
+  if (dot == std::string_view::npos)
+    return &value;
+  const auto* object = std::get_if<std::shared_ptr<settings>>(&value.value);
+  return object ? value_at(**object, path.substr(dot + 1)) : nullptr;
+}
+
+const duration* duration_at(const settings& s, std::string_view path) {
+  const auto* v = value_at(s, path);
+  return v ? std::get_if<duration>(&v->value) : nullptr;
+}
+
+const std::int64_t* integer_at(const settings& s, std::string_view path) {
+  const auto* v = value_at(s, path);
+  return v ? std::get_if<std::int64_t>(&v->value) : nullptr;
+}
+
+bool flag_at(const settings& s, std::string_view path) {
+  const auto* v = value_at(s, path);
+  const auto* b = v ? std::get_if<bool>(&v->value) : nullptr;
+  return b && *b;
+}
+
+std::string text_at(const settings& s, std::string_view path) {
+  const auto* v = value_at(s, path);
+  const auto* t = v ? std::get_if<std::string>(&v->value) : nullptr;
+  return t ? *t : std::string{};
+}
+
+void for_each_value(
+  const std::vector<parameter>& parameters, const settings& s, const std::string& path,
+  const std::function<void(const std::string&, const parameter&, const setting&)>& visit) {
+  for (const auto& p : parameters) {
+    if (!s.has(p.name))
+      continue;
+    const auto name = path + '.' + p.name;
+    const auto& value = s.at(p.name);
+    if (const auto* object = std::get_if<std::shared_ptr<settings>>(&value.value))
+      for_each_value(p.fields, **object, name, visit);
+    else
+      visit(name, p, value);
+  }
+}
+
+std::int64_t capacity_of(const checked_edge& e) {
+  return std::get<std::int64_t>(e.capacity.value);
+}
+
+double fps_of(const checked_graph& graph, stream_index stream) {
+  const auto& info = graph.streams[stream].info;
+  return info && info->fps > 0 ? info->fps : defaults::assumed_fps;
+}
+
+std::string streams_in_words(const checked_graph& graph, const std::vector<stream_index>& streams) {
+  std::string result = '\'' + graph.streams[streams.front()].id + '\'';
+  if (streams.size() > 1)
+    result += " and " + std::to_string(streams.size() - 1) + " more";
+  return result;
+}
+
+std::uint64_t batch_slots(const checked_stage& stage) {
+  if (!stage.resource)
+    return defaults::batch_slots;
+  const auto& r = *stage.resource;
+  const auto wish = r.batch_slots > 0 ? r.batch_slots : defaults::batch_slots;
+  return std::max({wish, r.fixed_batch, r.time_axis});
+}
+
+void check_files(planning& p) {
+  for (const auto& s : p.graph.streams)
+    check_files_of(p, s.camera->parameters, *s.config, "camera", s.mark);
+  for (const auto& s : p.graph.stages)
+    check_files_of(p, s.kind->parameters, *s.config, s.name, s.mark);
+}
+
+void probe_cameras(planning& p) {
+  for (auto& s : p.graph.streams) {
+    auto info = probe(s, p.graph.folder);
+    if (info)
+      s.info = std::move(*info);
+    else
+      p.fail(s.mark, "the stream '" + s.id + "' cannot be read: " + info.error().message);
+  }
+}
+
+void load_resources(planning& p) {
+  for (auto& s : p.graph.stages) {
+    if (!s.kind->load)
+      continue;
+    auto resource = load(s, p.graph.folder);
+    if (resource) {
+      s.resource = std::move(*resource);
+      continue;
+    }
+    const auto* model = s.config->has("model") ? &s.config->at("model") : nullptr;
+    p.fail(
+      model ? mark_or(*model, s.mark) : s.mark,
+      s.name + " cannot be prepared: " + resource.error().message);
+  }
+}
+
+void plan_streams(planning& p) {
+  auto facts = std::make_shared<graph_facts>();
+  facts->name = p.graph.name;
+  if (const auto* budget = std::get_if<duration>(&p.graph.latency_budget.value))
+    facts->latency_budget = *budget;
+  facts->seed = static_cast<std::uint64_t>(std::get<std::int64_t>(p.graph.seed.value));
+  std::map<std::string, std::uint32_t> groups;
+  for (stream_index i = 0; i < p.graph.streams.size(); ++i) {
+    const auto& s = p.graph.streams[i];
+    const auto [group, is_new] =
+      groups.emplace(s.group, static_cast<std::uint32_t>(facts->groups.size()));
+    if (is_new)
+      facts->groups.push_back({s.group, {}});
+    auto& streams = facts->groups[group->second].streams;
+    stream_facts f;
+    f.id = s.id;
+    f.group = group->second;
+    f.member = static_cast<std::uint32_t>(streams.size());
+    f.media = std::make_shared<const media_type>(s.info->media);
+    f.fps = s.info->fps;
+    f.live = s.info->live;
+    f.priority = s.priority;
+    f.truth_labels = s.info->truth_labels;
+    streams.push_back(i);
+    facts->streams.push_back(std::move(f));
+  }
+  p.plan.facts = std::move(facts);
+}
+
+void plan_edges(planning& p) {
+  for (auto& e : p.graph.edges)
+    if (behind_source(p, e))
+      plan_source_edge(p, e);
+}
+
+plan_result plan_graph(checked_graph& graph) {
+  plan_result result;
+  planning p{graph, result.faults};
+  p.order = topological_order(graph);
+  check_files(p);
+  if (result.faults.empty()) {
+    // Both tell all that they find before the numbers, which need both, are looked at.
+    probe_cameras(p);
+    load_resources(p);
+  }
+  if (result.faults.empty()) {
+    plan_streams(p);
+    plan_edges(p);
+    plan_bundlers(p);
+    plan_waits(p);
+  }
+  if (result.faults.empty()) {
+    plan_bounds(p);
+    plan_memory(p);
+  }
+  if (result.faults.empty()) {
+    plan_remarks(p);
+    result.plan = std::move(p.plan);
+  }
+  sort_faults(result.faults);
+  return result;
+}
+
+} // namespace hyperframes
