@@ -122,7 +122,8 @@ private:
   expected<void> list() {
     std::error_code ignored;
     const bool folder = fs::is_directory(path_, ignored);
-    files_ = folder ? files_in(path_) : files_like(path_);
+    const bool file = fs::is_regular_file(path_, ignored); // its name may look like a glob
+    files_ = folder ? files_in(path_) : file ? std::vector{path_} : files_like(path_);
     if (!files_.empty())
       return {};
     return make_error(errc::io_failed, path_,

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "runtime/buffer_pool.hpp"
+#include "runtime/media_type.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+}
+
+namespace hyperframes {
+
+/// The pixel format that is `format` bit for bit, or none: then it has to be converted.
+std::optional<pixel_format> direct_format(AVPixelFormat format);
+
+/// Lends the slots of a `buffer_pool` to a decoder, which then writes its pictures where the graph
+/// reads them.
+///
+///   context->opaque = &pool;
+///   context->get_buffer2 = decoder_pool::get_buffer2; // context->codec needs AV_CODEC_CAP_DR1
+///   ... avcodec_receive_frame(context, frame) ...
+///   auto picture = pool.find(*frame);                 // empty where FFmpeg took its own memory
+///
+/// A slot is in use as long as the decoder (it may be a reference for later pictures) or the graph
+/// holds it. Lent buffers are marked read-only, so that no decoder updates in place a picture that the
+/// graph may be reading.
+///
+/// When the stream changes its size or format, a new pool takes over; slots of the old one go when
+/// they are given back. The decoder may call from several threads; the other functions belong to one.
+class decoder_pool {
+public:
+  /// A picture's slot and where its planes lie in it.
+  struct picture {
+    buffer_ref slot;
+    video_format format; ///< range and matrix are not filled in
+    bool starved = false; ///< the graph holds all that it may: to be given without content
+    explicit operator bool() const { return static_cast<bool>(slot); }
+  };
+
+  /// @param graph_frames what the graph may hold, @param decoder_frames what the decoder may.
+  decoder_pool(std::size_t graph_frames, std::size_t decoder_frames)
+    : graph_frames_(graph_frames), decoder_frames_(decoder_frames) {}
+
+  /// Bytes of a slot for such pictures: sides and rows padded as this decoder needs them.
+  /// @param context null for pictures that no decoder writes.
+  static std::size_t slot_bytes(AVCodecContext* context, AVPixelFormat format, int width, int height);
+
+  static int get_buffer2(AVCodecContext* context, AVFrame* frame, int flags);
+
+  /// @returns the slot that holds `frame`; an empty picture where FFmpeg took its own memory.
+  picture find(const AVFrame& frame);
+
+  /// @returns a slot to copy or convert a picture to; an empty picture where all are in use.
+  /// Throws `failure` where a new pool was needed and there is no memory.
+  picture acquire(pixel_format format, int width, int height);
+
+  std::size_t slots() const { return graph_frames_ + decoder_frames_; }
+  std::size_t peak_in_use() const; ///< of the pool in use now
+  /// How often the decoder wanted a slot and none was free: FFmpeg's memory and a copy stood in.
+  std::uint64_t misses() const;
+
+private:
+  struct layout {
+    AVPixelFormat format = AV_PIX_FMT_NONE;
+    int width = 0, height = 0; ///< padded
+    std::array<int, 4> strides{};
+    std::array<std::size_t, 4> offsets{};
+    std::size_t bytes = 0;
+  };
+  struct generation;
+  struct lease;
+
+  static layout layout_for(AVCodecContext* context, AVPixelFormat format, int width, int height);
+  static void give_back(void* opaque, std::uint8_t* data) noexcept;
+  int provide(AVCodecContext* context, AVFrame* frame);
+  void use(const layout& wanted);
+
+  std::size_t graph_frames_, decoder_frames_;
+  mutable std::mutex mutex_; ///< guards all below
+  std::vector<std::shared_ptr<generation>> generations_; ///< the last one is in use, others wait to empty
+  std::uint64_t misses_ = 0;
+};
+
+} // namespace hyperframes
