@@ -13,10 +13,11 @@ namespace hyperframes {
 /// What a stage that makes hyperframes makes of its streams.
 struct bundler_shape {
   bool makes_hyperframes = false;
-  bool per_stream = false;     ///< one open hyperframe per stream instead of one per group
-  std::uint32_t slots = 0;     ///< B, the most of all groups
-  std::uint32_t own_slots = 0; ///< the most that one stream has of them
-  std::uint32_t units = 0;     ///< streams or groups, each with an open hyperframe
+  bool per_stream = false;        ///< one open hyperframe per stream instead of one per group
+  std::uint32_t slots = 0;        ///< B, the most of all groups
+  std::uint32_t fewest_slots = 0; ///< B, the fewest of all groups
+  std::uint32_t own_slots = 0;    ///< the most that one stream has of them
+  std::uint32_t units = 0;        ///< streams or groups, each with an open hyperframe
   bool keeps_frames = false;
 };
 

@@ -52,6 +52,7 @@ bundler_shape shape_of(const planning& p, const checked_stage& s) {
   for (const auto& [group, members] : groups) {
     const auto slots = s.kind->bundle_size(*s.config, shape.per_stream ? 1 : members);
     shape.slots = std::max(shape.slots, slots);
+    shape.fewest_slots = shape.fewest_slots == 0 ? slots : std::min(shape.fewest_slots, slots);
     shape.own_slots =
       std::max(shape.own_slots, shape.per_stream ? slots : (slots + members - 1) / members);
   }
@@ -188,9 +189,9 @@ void below_bundler(const planning& p, std::size_t bundler, Visit visit) {
     }
 }
 
-/// Hyperframes that a batch may touch: whole ones, and parts of one at both ends.
+/// A batch is filled with whole hyperframes; a larger one stands alone.
 std::uint64_t hyperframes_in_batch(const checked_stage& taker, const bundler_shape& shape) {
-  return batch_slots(taker) / std::max<std::uint32_t>(1, shape.slots) + 2;
+  return std::max<std::uint64_t>(1, batch_slots(taker) / std::max(1U, shape.fewest_slots));
 }
 
 std::uint64_t tensors_below(const planning& p, std::size_t bundler) {

@@ -18,21 +18,28 @@ duration sum_of(const std::vector<wait>& waits) {
   return sum;
 }
 
-/// The time that a hyperframe of one stream needs to fill: (B - 1) / fps, at the slowest stream's
-/// rate.
-std::optional<wait> fill_time(const planning& p, std::size_t i) {
-  const auto& shape = p.bundlers[i];
+/// The longest that a hyperframe stays open: its release rules, whichever comes first; where none
+/// names a time, the rule `late`, t0 + 1.5 B / fps, at the slowest stream's rate. One of a single
+/// moment is full at once.
+void keep_shortest(const planning& p, std::size_t i, std::vector<wait>& waits) {
   const auto& s = p.graph.stages[i];
-  if (!shape.makes_hyperframes || shape.own_slots < 2 || s.streams.empty())
-    return {};
-  double slowest = fps_of(p.graph, s.streams.front());
-  for (const auto stream : s.streams)
-    slowest = std::min(slowest, fps_of(p.graph, stream));
-  const auto seconds = (shape.own_slots - 1) / slowest;
-  return wait{
-    s.name + " fills", duration{static_cast<std::int64_t>(seconds * 1e9)},
-    std::to_string(shape.own_slots) + " slots at " + write_number(std::round(slowest * 100) / 100)
-      + " frames per second"};
+  const auto slots = p.bundlers[i].own_slots;
+  if (slots < 2 || s.streams.empty()) {
+    waits.clear();
+    return;
+  }
+  const bool written = value_at(*s.config, "release.late") != nullptr;
+  if (written ? flag_at(*s.config, "release.late") : waits.empty()) {
+    double slowest = fps_of(p.graph, s.streams.front());
+    for (const auto stream : s.streams)
+      slowest = std::min(slowest, fps_of(p.graph, stream));
+    waits.push_back(
+      {s.name + ".release.late", duration{static_cast<std::int64_t>(1.5 * slots / slowest * 1e9)},
+       "1.5 times " + std::to_string(slots) + " frames at "
+         + write_number(std::round(slowest * 100) / 100) + " per second."});
+  }
+  if (!waits.empty())
+    waits = {*std::ranges::min_element(waits, {}, &wait::longest)};
 }
 
 /// What a stage's parameters may make a frame wait. A `ttl` ends a frame instead of passing it on:
@@ -47,9 +54,8 @@ std::vector<wait> waits_of(const planning& p, std::size_t i) {
       if (kind.causes_wait && time && kind.name != "ttl")
         waits.push_back({path, *time, kind.help});
     });
-  if (waits.empty())
-    if (auto fill = fill_time(p, i))
-      waits.push_back(std::move(*fill));
+  if (p.bundlers[i].makes_hyperframes)
+    keep_shortest(p, i, waits);
   return waits;
 }
 
@@ -125,23 +131,54 @@ std::string written_time(double seconds) {
 /// Each looks at one stage and says what will never happen there; an empty text says nothing.
 using remark_rule = std::string (*)(const planning&, std::size_t stage);
 
-std::string count_never_fires(const planning& p, std::size_t i) {
+/// Seconds until `count` fires after a hyperframe was opened, at the fastest stream's rate.
+double seconds_to_count(const planning& p, std::size_t i, double& count) {
   const auto& s = p.graph.stages[i];
-  const auto* timeout = duration_at(*s.config, "release.timeout");
   const auto* written = integer_at(*s.config, "release.count");
-  if (!timeout || !p.bundlers[i].makes_hyperframes || s.streams.empty())
-    return {};
-  const auto count = written ? static_cast<double>(*written) : p.bundlers[i].own_slots;
+  const auto* every = integer_at(*s.config, "every");
+  count = written ? static_cast<double>(*written) : p.bundlers[i].own_slots;
   double fastest = 0;
   for (const auto stream : s.streams)
     fastest = std::max(fastest, fps_of(p.graph, stream));
-  const auto every = integer_at(*s.config, "every");
-  const auto needed = (count - 1) * (every ? static_cast<double>(*every) : 1) / fastest;
-  if (in_seconds(*timeout) >= needed)
+  return fastest > 0 ? (count - 1) * (every ? static_cast<double>(*every) : 1) / fastest : 0;
+}
+
+std::string count_never_fires(const planning& p, std::size_t i) {
+  const auto& s = p.graph.stages[i];
+  double count = 0;
+  const auto needed = p.bundlers[i].makes_hyperframes ? seconds_to_count(p, i, count) : 0;
+  for (const auto* rule : {"release.timeout", "release.window"}) {
+    const auto* time = duration_at(*s.config, rule);
+    if (time && in_seconds(*time) < needed)
+      return s.name + ": " + rule + ' ' + write_duration(*time) + " comes before count "
+             + write_number(count) + ", which takes " + written_time(needed)
+             + ": count never fires on a stream at its full rate";
+  }
+  return {};
+}
+
+std::string timeout_never_fires(const planning& p, std::size_t i) {
+  const auto& s = p.graph.stages[i];
+  if (!p.bundlers[i].makes_hyperframes || p.bundlers[i].own_slots != 1)
     return {};
-  return s.name + ": release.timeout " + write_duration(*timeout) + " comes before count "
-         + write_number(count) + ", which takes " + written_time(needed) + " at "
-         + write_number(fastest) + " frames per second: count never fires";
+  for (const auto* rule : {"release.timeout", "release.window"})
+    if (duration_at(*s.config, rule))
+      return s.name + ": a hyperframe of one moment is full at once: " + rule + " never fires";
+  return {};
+}
+
+std::string waits_for_ever(const planning& p, std::size_t i) {
+  const auto& s = p.graph.stages[i];
+  const auto* late = value_at(*s.config, "release.late");
+  const auto live =
+    std::ranges::find_if(s.streams, [&](stream_index k) { return p.graph.streams[k].info->live; });
+  if (
+    p.bundlers[i].own_slots < 2 || live == s.streams.end() || !late
+    || flag_at(*s.config, "release.late") || duration_at(*s.config, "release.timeout")
+    || duration_at(*s.config, "release.window"))
+    return {};
+  return s.name + ": count alone releases its hyperframes: when '" + p.graph.streams[*live].id
+         + "' falls silent, its last frames wait until it goes on; set release.timeout";
 }
 
 std::string ttl_never_fires(const planning& p, std::size_t i) {
@@ -219,8 +256,14 @@ std::string padded_batches(const planning& p, std::size_t i) {
 }
 
 constexpr remark_rule remark_rules[]{
-  count_never_fires, ttl_never_fires, deadline_order_without_deadlines,
-  equal_priorities,  group_of_one,    drops_of_files,
+  count_never_fires,
+  timeout_never_fires,
+  waits_for_ever,
+  ttl_never_fires,
+  deadline_order_without_deadlines,
+  equal_priorities,
+  group_of_one,
+  drops_of_files,
   padded_batches};
 
 } // namespace

@@ -179,6 +179,7 @@ inline expected<stage_resource_ptr> fake_load(const settings& s, const std::stri
   r->tensor = pack_spec{};
   r->tensor->width = r->tensor->height = name == "own_size" ? 0 : name == "wide" ? 64 : 32;
   r->time_axis = name == "time4" ? 4 : 0;
+  r->batch_slots = static_cast<std::uint32_t>(s.group("batch").integer("max"));
   r->fixed_batch = name == "fixed6" ? 6 : 0;
   r->result_per_slot = name != "time4";
   return stage_resource_ptr{r};
@@ -196,10 +197,6 @@ inline stage_description fake_infer() {
                   "slots")})});
   d.load = fake_load;
   d.own_queue = true;
-  d.holds = [](const settings& s) {
-    return stage_holds{
-      static_cast<std::uint64_t>(s.integer("workers") * s.group("batch").integer("max")), 0, 0};
-  };
   return d;
 }
 
