@@ -59,6 +59,7 @@ struct port {
   std::string name; ///< "in", "out" for the only one
   std::vector<port_type> types; ///< what it takes or gives; an output with several has one per wiring
   std::string help{};
+  bool optional = false; ///< an output that nobody needs to take
 };
 
 /// A fault in a graph file, found before anything starts.

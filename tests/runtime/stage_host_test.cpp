@@ -1,0 +1,200 @@
+#include "tests/runtime/fake_graph.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hyperframes;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr edge_limits blocking(std::uint32_t capacity, std::uint32_t lanes = 1) {
+  return {capacity, 0, overflow_policy::block, lanes};
+}
+
+/// The rule holds in both placements: on the virtual clock, and as actors on threads.
+template <class Build, class Check>
+void in_both_placements(Build build, Check check) {
+  for (const bool threads : {false, true}) {
+    CAPTURE(threads);
+    fake_graph g;
+    build(g);
+    if (threads)
+      CHECK(g.run_on_threads());
+    else
+      g.run_virtually();
+    CHECK(g.control().finished());
+    check(g);
+  }
+}
+
+} // namespace
+
+TEST_CASE("a blocking edge delivers every frame and never holds more than its capacity") {
+  for (const std::uint32_t capacity : {1U, 2U, 3U, 8U, 64U}) {
+    CAPTURE(capacity);
+    in_both_placements(
+      [&](fake_graph& g) {
+        g.source({.frames = 1000, .streams = 2});
+        g.worker({});
+        g.sink();
+        g.edge(0, 1, blocking(capacity, 2));
+        g.edge(1, 2, blocking(capacity, 2));
+      },
+      [&](fake_graph& g) {
+        CHECK(g.ended(2, outcome::delivered) == 2000);
+        CHECK(g.trace().size() == 2000);
+        CHECK(g.numbers().edge(0).peak <= capacity);
+        CHECK(g.numbers().edge(1).peak <= capacity);
+        CHECK(g.numbers().edge(0).items == 2000);
+      });
+  }
+}
+
+TEST_CASE("a slow stage holds a file back, on the virtual clock to the millisecond") {
+  fake_graph g;
+  g.source({.frames = 5});
+  g.worker({.takes = milliseconds{10}});
+  g.sink();
+  g.edge(0, 1, blocking(2));
+  g.edge(1, 2, blocking(2));
+  g.run_virtually();
+  CHECK(g.trace()
+        == std::vector<std::string>{"0:0@10", "0:1@20", "0:2@30", "0:3@40", "0:4@50"});
+}
+
+TEST_CASE("a dropping edge gives every drop an outcome and never holds the source back") {
+  for (const auto policy : {overflow_policy::drop_oldest, overflow_policy::drop_newest}) {
+    CAPTURE(to_string(policy));
+    fake_graph g;
+    g.source({.frames = 100, .every = milliseconds{1}});
+    g.worker({.takes = milliseconds{10}});
+    g.sink();
+    g.edge(0, 1, {4, 0, overflow_policy::block, 1});
+    g.edge(1, 2, {2, 0, policy, 1});
+    g.run_virtually();
+    CHECK(g.control().finished());
+    CHECK(g.ended(2, outcome::delivered) == 100);
+  }
+  fake_graph g;
+  g.source({.frames = 100, .every = milliseconds{1}});
+  g.sink();
+  g.edge(0, 1, {2, 0, overflow_policy::drop_oldest, 1});
+  g.run_virtually();
+  CHECK(g.control().finished());
+  CHECK(g.ended(1, outcome::delivered) + g.ended(1, outcome::dropped) == 100);
+}
+
+TEST_CASE("a slow branch with a dropping edge does not slow the other one") {
+  fake_graph g;
+  g.source({.frames = 50, .every = milliseconds{2}});
+  g.sink();
+  g.worker({.takes = milliseconds{20}});
+  g.sink();
+  g.edge(0, 1, blocking(4));
+  g.edge(0, 2, {2, 0, overflow_policy::drop_oldest, 1});
+  g.edge(2, 3, blocking(2));
+  g.run_virtually();
+  CHECK(g.control().finished());
+  CHECK(g.ended(1, outcome::delivered) == 50);
+  CHECK(g.trace(1).back() == "0:49@98");
+  CHECK(g.ended(1, outcome::dropped) == 0);
+  CHECK(g.ended(3, outcome::delivered) + g.ended(3, outcome::dropped) == 50);
+}
+
+TEST_CASE("a stage that throws fails its frame alone and goes on") {
+  in_both_placements(
+    [](fake_graph& g) {
+      g.source({.frames = 20});
+      g.worker({.throws_at = {3, 11}});
+      g.sink();
+      g.edge(0, 1, blocking(4));
+      g.edge(1, 2, blocking(4));
+    },
+    [](fake_graph& g) {
+      CHECK(g.ended(2, outcome::delivered) == 18);
+      CHECK(g.ended(2, outcome::failed) == 2);
+      CHECK(g.numbers().stage(1).restarts == 2);
+      REQUIRE(g.events().size() == 2);
+      CHECK(g.events()[0].sentence == "failed and starts again: frame 3 is too much");
+      CHECK_FALSE(g.control().failed());
+    });
+}
+
+TEST_CASE("a stage that fails too often stays failed, and every frame has an outcome") {
+  in_both_placements(
+    [](fake_graph& g) {
+      g.source({.frames = 50});
+      g.worker({.throws_at = {1, 2, 3, 4, 5}});
+      g.sink();
+      g.edge(0, 1, blocking(4));
+      g.edge(1, 2, blocking(4));
+    },
+    [](fake_graph& g) {
+      CHECK(g.ended(2, outcome::delivered) == 1);
+      const auto sums = g.accounts().total();
+      CHECK(sums.ended() == sums.captured);
+      REQUIRE(g.control().failed());
+      CHECK(g.control().failed()->to_string() == "worker: frame 4 is too much");
+    });
+}
+
+TEST_CASE("a graph whose stage cannot start does not start") {
+  in_both_placements(
+    [](fake_graph& g) {
+      g.source({.frames = 5});
+      g.worker({.throws_at_start = true});
+      g.sink();
+      g.edge(0, 1, blocking(4));
+      g.edge(1, 2, blocking(4));
+    },
+    [](fake_graph& g) {
+      REQUIRE(g.control().failed());
+      CHECK(g.control().failed()->message == "no such thing");
+      CHECK(g.accounts().total().captured == 0);
+    });
+}
+
+TEST_CASE("a drain ends capture and delivers what is under way") {
+  fake_graph g;
+  g.source({.frames = 1000, .every = milliseconds{10}});
+  g.worker({.takes = milliseconds{25}});
+  g.sink();
+  g.edge(0, 1, blocking(8));
+  g.edge(1, 2, blocking(8));
+  g.run_virtually(graph_time{milliseconds{95}});
+  CHECK_FALSE(g.control().finished());
+  g.control().drain();
+  g.virtually().run(never, [&] { g.check_accounts(); });
+  CHECK(g.control().finished());
+  CHECK(g.ended(2, outcome::delivered) == g.accounts().total().captured);
+  CHECK(g.accounts().total().captured == 10);
+}
+
+TEST_CASE("a stop gives everything under way an outcome") {
+  fake_graph g;
+  g.source({.frames = 1000, .every = milliseconds{10}});
+  g.worker({.takes = milliseconds{25}});
+  g.sink();
+  g.edge(0, 1, blocking(8));
+  g.edge(1, 2, blocking(8));
+  g.run_virtually(graph_time{milliseconds{95}});
+  g.control().stop();
+  g.virtually().run(never, [&] { g.check_accounts(); });
+  CHECK(g.control().finished());
+  const auto sums = g.accounts().total();
+  CHECK(sums.captured == 10);
+  CHECK(sums.outcomes[static_cast<std::size_t>(outcome::delivered)] == 3);
+  CHECK(sums.reasons[static_cast<std::size_t>(reason::stopped)] == 7);
+}
+
+TEST_CASE("a stop on threads leaves nothing in flight") {
+  fake_graph g;
+  g.source({.frames = 1'000'000'000});
+  g.worker({});
+  g.sink();
+  g.edge(0, 1, blocking(8));
+  g.edge(1, 2, blocking(8));
+  CHECK(g.run_on_threads([&](supervisor& s) { s.stop(); }));
+  const auto sums = g.accounts().total();
+  CHECK(sums.captured == sums.ended());
+}

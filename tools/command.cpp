@@ -1,0 +1,145 @@
+#include "tools/commands.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+extern char** environ;
+
+namespace hyperframes::command {
+
+graph_options options_of(const graph_arguments& arguments) {
+  graph_options options;
+  for (const auto& set : arguments.sets) {
+    const auto equals = set.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw failure(make_error(errc::graph_invalid, "--set " + set,
+                               "expected path=value, such as --set stages.bundle.size=8"));
+    options.overrides.emplace_back(set.substr(0, equals), set.substr(equals + 1));
+  }
+  for (auto** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    if (const auto equals = text.find('='); equals != std::string::npos)
+      options.environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return options;
+}
+
+graph load(const graph_arguments& arguments) {
+  return graph::from_file(arguments.path, options_of(arguments));
+}
+
+duration parse_length(const std::string& text) {
+  static const std::pair<const char*, double> units[]
+    = {{"ns", 1e0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
+  std::size_t used = 0;
+  double value = -1;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (used > 0 && value >= 0)
+    for (const auto& [unit, ns] : units)
+      if (text.substr(used) == unit && value * ns < 9e18)
+        return duration{static_cast<std::int64_t>(value * ns)};
+  throw failure(make_error(errc::graph_invalid, "--duration " + text,
+                           "expected a time such as 90s, 500ms or 2min"));
+}
+
+namespace {
+
+void add_graph(CLI::App& verb, graph_arguments& into) {
+  verb.add_option("GRAPH", into.path, "The graph file")->required();
+  verb.add_option("--set", into.sets,
+                  "Another value for a place in the file: keys and list positions, "
+                  "as in streams.0.camera.path=film.mp4")
+    ->type_name("PATH=VALUE")
+    ->take_all()
+    ->expected(1);
+}
+
+int run_with(int argc, char** argv) {
+  CLI::App app{"Bundles frame streams into hyperframes and infers on them"};
+  app.name("hyperframes");
+  app.require_subcommand(1);
+  int status = done;
+
+  run_arguments running;
+  std::string length, summary;
+  auto* run_verb = app.add_subcommand("run", "Run a graph and sum up what became of every frame");
+  add_graph(*run_verb, running.graph);
+  run_verb->add_option("--duration", length, "Drain after this much time")->type_name("TIME");
+  run_verb->add_option("--summary", summary, "Write the summary as JSON; - is standard output")->type_name("FILE");
+  run_verb->add_flag("--quiet", running.quiet, "No progress line, no summary, errors only");
+  std::string clock = "system";
+  run_verb->add_option("--clock", clock, "system, or virtual: simulated parts as fast as the machine can")
+    ->check(CLI::IsMember({"system", "virtual"}));
+  run_verb->callback([&] {
+    if (!length.empty())
+      running.length = parse_length(length);
+    if (!summary.empty())
+      running.summary_file = summary;
+    running.virtual_clock = clock == "virtual";
+    status = run(running);
+  });
+
+  graph_arguments shown;
+  auto* validate_verb = app.add_subcommand("validate", "Report every fault of a graph, and start nothing");
+  add_graph(*validate_verb, shown);
+  validate_verb->callback([&] { status = validate(shown); });
+
+  auto* explain_verb = app.add_subcommand("explain", "Print what a graph will do: values, waits, memory");
+  add_graph(*explain_verb, shown);
+  explain_verb->callback([&] { status = explain(shown); });
+
+  std::string format = "mermaid";
+  auto* graph_verb = app.add_subcommand("graph", "Draw a graph");
+  add_graph(*graph_verb, shown);
+  graph_verb->add_option("--format", format, "dot, mermaid or svg")
+    ->check(CLI::IsMember({"dot", "mermaid", "svg"}));
+  graph_verb->callback([&] { status = draw(shown, format); });
+
+  bool results = false;
+  auto* schema_verb = app.add_subcommand("schema", "Print the JSON Schema of graph files");
+  schema_verb->add_flag("--results", results, "Of a line of results instead");
+  schema_verb->callback([&] { status = schema(results); });
+
+  std::string name;
+  auto* stages_verb = app.add_subcommand("stages", "List the stages that can stand in a graph, or describe one");
+  stages_verb->add_option("NAME", name, "A stage");
+  stages_verb->callback([&] { status = stages(name); });
+  auto* cameras_verb = app.add_subcommand("cameras", "List the cameras that a stream can have, or describe one");
+  cameras_verb->add_option("NAME", name, "A camera");
+  cameras_verb->callback([&] { status = cameras(name); });
+
+  auto* version_verb = app.add_subcommand("version", "Print the version");
+  version_verb->callback([] { std::cout << "hyperframes " HYPERFRAMES_VERSION "\n"; });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? done : wrong_graph;
+  }
+  return status;
+}
+
+} // namespace
+} // namespace hyperframes::command
+
+int main(int argc, char** argv) {
+  using namespace hyperframes;
+  try {
+    return command::run_with(argc, argv);
+  } catch (const graph_error& e) {
+    std::cerr << to_string(e.faults());
+    return command::wrong_graph;
+  } catch (const failure& e) {
+    std::cerr << "error: " << e.what() << '\n';
+    return e.what_failed().code == errc::graph_invalid ? command::wrong_graph
+                                                        : command::stage_failed;
+  } catch (const std::exception& e) {
+    std::cerr << "error: " << e.what() << '\n';
+    return command::stage_failed;
+  }
+}

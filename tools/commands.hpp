@@ -1,0 +1,45 @@
+#pragma once
+
+#include "graphs/hyperframes.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The command `hyperframes`: each function is one of its verbs and returns the exit status.
+namespace hyperframes::command {
+
+inline constexpr int done = 0;
+inline constexpr int stage_failed = 1;
+inline constexpr int wrong_graph = 2; ///< or a wrong argument
+inline constexpr int interrupted = 130;
+
+struct graph_arguments {
+  std::string path;
+  std::vector<std::string> sets; ///< `path=value`
+};
+
+/// Reads the graph with the overrides and this process's environment. Throws `graph_error`.
+graph load(const graph_arguments& arguments);
+graph_options options_of(const graph_arguments& arguments);
+
+struct run_arguments {
+  graph_arguments graph;
+  std::optional<duration> length;   ///< drains after this much time
+  std::optional<std::string> summary_file; ///< `-`: standard output
+  bool virtual_clock = false;
+  bool quiet = false;
+};
+int run(const run_arguments& arguments);
+
+int validate(const graph_arguments& arguments);
+int explain(const graph_arguments& arguments);
+int draw(const graph_arguments& arguments, const std::string& format);
+int schema(bool of_results);
+int stages(const std::string& name);  ///< empty: all
+int cameras(const std::string& name);
+
+/// "250ms", "1.5s", "2min"; throws `failure` with a sentence.
+duration parse_length(const std::string& text);
+
+} // namespace hyperframes::command
