@@ -35,13 +35,16 @@ void aligner::add(std::uint32_t member, frame f, graph_time now, output& to) {
   auto& m = members_.at(member);
   const auto place = place_of(m, f.meta);
   if (m.epoch != f.meta.epoch) {
+    const bool anew = m.epoch.has_value();
     m.epoch = f.meta.epoch;
-    if (options_.match == match_rule::frame_id)
-      m.earliest = before_all; // the device counts anew
+    if (anew && options_.match == match_rule::frame_id) {
+      m.earliest =
+        before_all; // the device counts anew, and what the others showed says nothing now
+      for (auto& other : members_)
+        other.newest = before_all;
+    }
   }
   m.newest = place;
-  if (m.queue.full())
-    m.queue.set_capacity(m.queue.capacity() * 2);
   m.queue.push_back({std::move(f), place, now});
   ++m.came;
   ++held_;
@@ -57,6 +60,10 @@ void aligner::end(std::uint32_t member, const stream_end& end, graph_time now, o
     m.last.reset();
   }
   advance(now, to);
+}
+
+bool aligner::takes(std::uint32_t member) const {
+  return options_.live || members_.at(member).queue.size() < options_.depth;
 }
 
 void aligner::wake(graph_time now, output& to) {
@@ -87,7 +94,7 @@ void aligner::advance(graph_time now, output& to) {
     };
     if (std::ranges::any_of(members_, may_come)) {
       const auto due = options_.live ? later_by(oldest, options_.wait) : never;
-      if (now < due && !(full && options_.live)) {
+      if (now < due && !full) {
         due_ = due;
         break;
       }
@@ -122,7 +129,7 @@ void aligner::leave(const frame_meta& first, std::int64_t place, output& to) {
   if (present < wanted)
     drop(last, present == 1 ? reason::unmatched : reason::incomplete_set, to);
   else
-    send(anchor, last, to);
+    send(anchor, place, to);
 }
 
 void aligner::drop(std::int64_t last, reason why, output& to) {
@@ -133,10 +140,12 @@ void aligner::drop(std::int64_t last, reason why, output& to) {
     }
 }
 
-void aligner::send(const frame_meta& anchor, std::int64_t last, output& to) {
+void aligner::send(const frame_meta& anchor, std::int64_t place, output& to) {
+  const auto last = place + tolerance_;
   auto set = std::make_shared<aligned_set>();
   set->group = group_;
-  set->moment = anchor.timeline;
+  set->moment =
+    options_.match == match_rule::nearest ? graph_time{duration{place}} : anchor.timeline;
   set->arrived = never;
   set->members.reserve(members_.size());
   for (auto& m : members_) {

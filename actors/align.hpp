@@ -35,7 +35,7 @@ struct align_options {
   std::uint32_t least = 1;
   std::uint32_t depth = 8; ///< frames that one stream may have waiting
   /// A stream of the group is live. False: all come from files, which can be held back, so that
-  /// neither `wait` nor `depth` forces a set out and the sets do not depend on the machine's speed.
+  /// `wait` forces no set out and the sets do not depend on the machine's speed.
   bool live = true;
 };
 
@@ -69,6 +69,9 @@ public:
   void add(std::uint32_t member, frame f, graph_time now, output& to);
   /// The stream is not waited for after its last end; the end leaves behind the stream's frames.
   void end(std::uint32_t member, const stream_end& end, graph_time now, output& to);
+  /// False: the stream is far enough ahead of the others; its next frame should not be added yet.
+  /// Always true in a live group.
+  bool takes(std::uint32_t member) const;
   /// Sends what `now` forces out.
   void wake(graph_time now, output& to);
   /// @returns when `wake` has something to do; `never` where nothing waits for a time.
@@ -104,7 +107,7 @@ private:
   void drop_stale(output& to);
   void leave(const frame_meta& anchor, std::int64_t place, output& to);
   void drop(std::int64_t last, reason why, output& to);
-  void send(const frame_meta& anchor, std::int64_t last, output& to);
+  void send(const frame_meta& anchor, std::int64_t place, output& to);
   frame take(member_state& m);
   void send_ends(output& to);
 

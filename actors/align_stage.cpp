@@ -73,6 +73,11 @@ public:
       pass_on(g, context);
     }
   }
+  /// Holds the file back that is ahead of its group.
+  bool takes(stream_index s) const {
+    const auto at = place(s);
+    return groups_[at.group].takes(at.member);
+  }
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
     for (auto& g : groups_)
       g.give_up(what, why, into);
@@ -163,7 +168,8 @@ std::vector<parameter> parameters() {
     {.name = "depth",
      .type = parameter_type::integer,
      .help =
-       "Frames that one live stream may have waiting; beyond it the oldest set leaves as it is. "
+       "Frames that one stream may have waiting; a file is held back there, a live stream's oldest "
+       "set leaves as it is. "
        "By default max(8, 2 + 60 Hz * (wait + tolerance)).",
      .least = 1.0,
      .most = 65536.0,
