@@ -113,6 +113,7 @@ void check_stream(const document_node& entry, graph_check& check) {
   const std::vector<std::string> reserved{"camera"};
   const auto values =
     check_parameters(stream_parameters(), entry, "stream", reserved, check.faults);
+  stream.entry = values;
   if (values->has("id")) {
     stream.id = values->text("id");
     stream.mark = values->at("id").mark;

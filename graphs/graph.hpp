@@ -33,8 +33,9 @@ struct checked_stream {
   std::string id;
   std::string group; ///< its own id where the file names none
   std::int32_t priority = 0;
+  std::shared_ptr<settings> entry; ///< id, group and priority as they were written
   const camera_description* camera = nullptr;
-  std::shared_ptr<settings> config;
+  std::shared_ptr<settings> config; ///< the camera's parameters
   source_mark mark;
   std::optional<camera_info> info; ///< after `probe`
 };

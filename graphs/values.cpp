@@ -160,7 +160,10 @@ std::string write_bytes(std::uint64_t bytes) {
 
 std::string write_number(double n) {
   std::array<char, 64> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), n).ptr;
+  const auto whole = n == std::floor(n) && std::abs(n) < 1e15;
+  const auto end =
+    whole ? std::to_chars(text.data(), text.data() + text.size(), static_cast<std::int64_t>(n)).ptr
+          : std::to_chars(text.data(), text.data() + text.size(), n).ptr;
   return {text.data(), end};
 }
 
