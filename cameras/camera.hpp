@@ -91,4 +91,8 @@ using camera_catalogue = catalogue<camera_description>;
 /// `synthetic`, `video`, `images`, `push`.
 void add_cameras(camera_catalogue& into);
 
+/// Keeps FFmpeg and OpenCV from printing to standard error; what they find wrong comes as corrupt frames and
+/// errors anyway. For the whole process, so only for a program that owns its terminal, never for the library.
+void silence_codecs();
+
 } // namespace hyperframes

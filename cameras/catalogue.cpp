@@ -3,6 +3,12 @@
 #include "cameras/synthetic.hpp"
 #include "cameras/video.hpp"
 
+#include <opencv2/core/utils/logger.hpp>
+
+extern "C" {
+#include <libavutil/log.h>
+}
+
 namespace hyperframes {
 
 void add_cameras(camera_catalogue& into) {
@@ -10,6 +16,11 @@ void add_cameras(camera_catalogue& into) {
   into.add(video_description());
   into.add(images_description());
   into.add(push_description());
+}
+
+void silence_codecs() {
+  av_log_set_level(AV_LOG_QUIET);
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
 }
 
 } // namespace hyperframes

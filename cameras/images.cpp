@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <system_error>
 
 #include <glob.h>
@@ -49,6 +50,38 @@ std::vector<std::string> files_like(const std::string& pattern) {
   std::sort(files.begin(), files.end());
   return files;
 }
+
+/// Lets OpenCV decode straight into a buffer: the first matrix that is made through it lies there, any
+/// further one (pictures that are turned after decoding) in OpenCV's own memory.
+class slot_allocator final : public cv::MatAllocator {
+public:
+  /// @param place gives memory for so many bytes, or null.
+  explicit slot_allocator(std::function<std::byte*(std::size_t)> place) : place_(std::move(place)) {}
+
+  cv::UMatData* allocate(int dims, const int* sizes, int type, void* data, std::size_t* step, cv::AccessFlag flags,
+                         cv::UMatUsageFlags usage) const override {
+    std::size_t bytes = CV_ELEM_SIZE(type);
+    for (int i = dims - 1; i >= 0; --i) {
+      if (step)
+        step[i] = bytes;
+      bytes *= static_cast<std::size_t>(sizes[i]);
+    }
+    auto* to = data || used_ ? nullptr : place_(bytes);
+    if (!to)
+      return cv::Mat::getStdAllocator()->allocate(dims, sizes, type, data, step, flags, usage);
+    used_ = true;
+    auto* u = new cv::UMatData(this);
+    u->data = u->origdata = reinterpret_cast<uchar*>(to);
+    u->size = bytes;
+    return u;
+  }
+  bool allocate(cv::UMatData* u, cv::AccessFlag, cv::UMatUsageFlags) const override { return u != nullptr; }
+  void deallocate(cv::UMatData* u) const override { delete u; }
+
+private:
+  std::function<std::byte*(std::size_t)> place_;
+  mutable bool used_ = false;
+};
 
 class images_camera final : public camera {
 public:
@@ -137,9 +170,9 @@ private:
                                                 static_cast<std::uint32_t>(picture.rows)));
   }
 
-  /// Decodes to `to` where it fits there exactly, otherwise to memory of OpenCV's.
+  /// Decodes into memory from `allocator`, or OpenCV's own.
   /// @returns an empty picture where the file is none.
-  cv::Mat decode(const std::string& file, const cv::Mat* to) {
+  cv::Mat decode(const std::string& file, cv::MatAllocator* allocator) {
     std::ifstream in{file, std::ios::binary | std::ios::ate};
     const auto size = in ? static_cast<std::streamoff>(in.tellg()) : 0;
     if (size <= 0)
@@ -148,12 +181,14 @@ private:
     in.seekg(0);
     if (!in.read(reinterpret_cast<char*>(bytes_.data()), size))
       return {};
-    cv::Mat picture = to ? *to : cv::Mat{};
+    cv::Mat picture;
+    picture.allocator = allocator;
     try {
-      return cv::imdecode(bytes_, cv::IMREAD_COLOR, &picture);
+      cv::imdecode(bytes_, cv::IMREAD_COLOR, &picture);
     } catch (const cv::Exception&) { // for some damaged files instead of an empty picture
       return {};
     }
+    return picture;
   }
 
   /// Makes sure that the pool's slots have `bytes`. Buffers of the old pool go when they are released.
@@ -183,26 +218,31 @@ private:
                           + " buffers of the camera are in use, although it is not live and was to be "
                             "asked for what the graph can hold only; this is a defect of the runtime");
     }
-    const auto& now = media_->video;
-    const cv::Mat slot{static_cast<int>(now.height), static_cast<int>(now.width), CV_8UC3, f.buffer.data(),
-                       now.planes[0].stride};
-    const cv::Mat picture = decode(file, &slot);
+    std::optional<error> failed;
+    slot_allocator allocator{[&](std::size_t bytes) -> std::byte* {
+      if (bytes > pool_.slot_bytes()) {
+        f.buffer = {};
+        if (auto grown = fit(bytes); grown.has_error()) {
+          failed = grown.error();
+          return nullptr;
+        }
+        f.buffer = pool_.acquire();
+      }
+      return f.buffer.data();
+    }};
+    const cv::Mat picture = decode(file, &allocator);
+    if (failed)
+      return std::move(*failed);
     if (picture.empty()) {
       f.buffer = {};
       f.flags |= frame_corrupt;
       return {};
     }
-    if (picture.data == slot.data)
-      return {};
-    // Another size than its predecessor: OpenCV took memory of its own, so this one is copied.
-    media_ = f.media = type_of(picture);
-    if (media_->video.size_bytes() > pool_.slot_bytes()) {
-      f.buffer = {};
-      if (auto grown = fit(media_->video.size_bytes()); grown.has_error())
-        return grown.error();
-      f.buffer = pool_.acquire();
-    }
-    picture.copyTo(cv::Mat{picture.rows, picture.cols, CV_8UC3, f.buffer.data(), media_->video.planes[0].stride});
+    if (static_cast<std::uint32_t>(picture.cols) != media_->video.width
+        || static_cast<std::uint32_t>(picture.rows) != media_->video.height)
+      media_ = f.media = type_of(picture);
+    if (reinterpret_cast<std::byte*>(picture.data) != f.buffer.data()) // was turned after decoding
+      picture.copyTo(cv::Mat{picture.rows, picture.cols, CV_8UC3, f.buffer.data(), media_->video.planes[0].stride});
     return {};
   }
 

@@ -58,6 +58,13 @@ std::size_t references_of(AVCodecID codec) {
   }
 }
 
+std::string name_of(const AVCodecParameters& codec) {
+  if (codec.codec_id != AV_CODEC_ID_NONE)
+    return avcodec_get_name(codec.codec_id);
+  std::array<char, AV_FOURCC_MAX_STRING_SIZE> tag{};
+  return av_fourcc_make_string(tag.data(), codec.codec_tag);
+}
+
 /// A film opened for reading: its demuxer, and what is known of its video stream.
 struct film {
   av_ptr<AVFormatContext> input;
@@ -67,13 +74,6 @@ struct film {
   double fps() const { return rate_.num > 0 && rate_.den > 0 ? av_q2d(rate_) : 0; }
   duration frame_time() const {
     return fps() > 0 ? duration{std::llround(1e9 / fps())} : std::chrono::milliseconds{40};
-  }
-  /// False where the mean rate is not what most frames keep.
-  bool constant_rate() const {
-    const double mean = av_q2d(stream->avg_frame_rate.den ? stream->avg_frame_rate : rate_);
-    const double base = av_q2d(stream->r_frame_rate.den ? stream->r_frame_rate : rate_);
-    const auto near = [](double a, double b) { return std::abs(a - b) <= 0.02 * b; };
-    return mean <= 0 || base <= 0 || near(mean, base) || near(2 * mean, base); // base counts fields
   }
   void find_rate() { rate_ = av_guess_frame_rate(input.get(), stream, nullptr); }
 
@@ -109,13 +109,10 @@ expected<film> open_film(const std::string& path, AVIOInterruptCB interrupt) {
       raw->streams[i]->discard = AVDISCARD_ALL;
   f.stream = raw->streams[best];
   const auto& parameters = *f.stream->codecpar;
-  if (parameters.codec_id == AV_CODEC_ID_ANSI) // what FFmpeg takes any .txt for
-    return make_error(errc::io_failed, path, "this is a text, not a video");
   f.codec = avcodec_find_decoder(parameters.codec_id);
   if (!f.codec)
     return make_error(errc::io_failed, path,
-                      std::string{"this build of FFmpeg has no decoder for the video's codec "}
-                        + avcodec_get_name(parameters.codec_id));
+                      "this build of FFmpeg has no decoder for the video's codec " + name_of(parameters));
   if (parameters.width <= 0 || parameters.height <= 0)
     return make_error(errc::io_failed, path, "the video's header names no size");
   f.find_rate();
@@ -251,7 +248,7 @@ expected<camera_info> video_camera::probe() {
                                      static_cast<std::uint32_t>(parameters.height));
   set_colours(format, parameters.color_range, parameters.color_space, pixels);
   info.media.video = format;
-  info.fps = film_.constant_rate() ? film_.fps() : 0;
+  info.fps = film_.fps();
   info.live = realtime_;
   info.frame_bytes = decoder_pool::slot_bytes(direct ? decoder.value().get() : nullptr,
                                               direct ? pixels : AV_PIX_FMT_BGR24, parameters.width,

@@ -6,8 +6,8 @@ namespace hyperframes {
 
 /// Camera `video`: a film, decoded with FFmpeg's libraries straight into the camera's pool.
 ///
-/// A frame's capture time is its presentation time in the file, whatever the declared rate. A frame
-/// without one, or with one that does not rise, is put behind its predecessor: by 1 / fps where it has
+/// A frame's capture time is its presentation time in the file, whatever the declared rate; `fps` is the
+/// declared or the mean rate. A frame without one, or with one that does not rise, is put behind its predecessor: by 1 / fps where it has
 /// none, by 1 us where it does not rise. Played in a loop, each pass begins 1 / fps behind the last.
 ///
 /// Every picture that the decoder gives is a frame, and so is every packet that it refuses: that one is

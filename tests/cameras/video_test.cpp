@@ -1,0 +1,409 @@
+#include "cameras/video.hpp"
+
+#include "cameras/picture.hpp"
+#include "tests/cameras/drive.hpp"
+#include "tests/cameras/film_writer.hpp"
+
+#include <opencv2/imgproc.hpp>
+
+using namespace hyperframes;
+using namespace hyperframes::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+const camera_description about = video_description();
+
+settings of(const std::string& path) {
+  auto s = defaults(about);
+  s.with("path", path);
+  return s;
+}
+
+std::unique_ptr<camera> opened(const settings& s, std::size_t frames_ahead = 3) {
+  auto c = about.make(s, {});
+  if (const auto done = c->open(place(frames_ahead)); done.has_error())
+    FAIL(done.error().to_string());
+  return c;
+}
+
+/// Debian's opencv-doc packages real films.
+std::string real_film(const std::string& name) {
+  const auto path = "/usr/share/doc/opencv-doc/examples/data/" + name;
+  if (!std::filesystem::exists(path)) {
+    MESSAGE("the film " << path << " is missing: run tools/setup, which installs Debian's opencv-doc");
+    FAIL("no film, no test");
+  }
+  return path;
+}
+
+cv::Mat shade(int width, int height, int value) {
+  return {height, width, CV_8UC3, cv::Scalar::all(value)};
+}
+
+std::string wrong(const std::string& path) {
+  const auto probed = about.make(of(path), {})->probe();
+  REQUIRE(probed.has_error());
+  const auto not_opened = about.make(of(path), {})->open(place(1));
+  REQUIRE(not_opened.has_error());
+  CHECK(not_opened.error().to_string() == probed.error().to_string());
+  CHECK(probed.error().code == errc::io_failed);
+  return probed.error().to_string();
+}
+
+} // namespace
+
+TEST_CASE("video: real films run to their ends, with every frame, in time order, alike each time") {
+  struct row {
+    const char* name;
+    std::size_t frames;
+    const char* media;
+    double fps;
+    duration first, last, length;
+  };
+  // Megamind_bugy.avi stores its B-frames in a way that some decoders stumble over; FFmpeg decodes every
+  // one. tree.avi has 444 places in time, of which 68 hold a picture.
+  for (const auto& [name, frames, media, fps, first, last, length] :
+       {row{"vtest.avi", 795, "video i420 768x576", 10, 0ms, 79400ms, 79500ms},
+        row{"Megamind.avi", 270, "video i420 720x528", 23.976, 41708us, 11261us * 1000, 11261us * 1000},
+        row{"Megamind_bugy.avi", 270, "video i420 720x528", 30, 33333us, 9000ms, 9000ms},
+        row{"tree.avi", 68, "video rgb24 320x240", 15, 0ms, 29533us * 1000, 29600ms}}) {
+    CAPTURE(name);
+    auto s = of(real_film(name));
+    const auto info = about.make(s, {})->probe().value();
+    CHECK(info.media.to_string() == media);
+    CHECK(info.fps == doctest::Approx(fps).epsilon(0.001));
+    CHECK(info.frame_count == frames);
+    CHECK(in_seconds(info.length.value()) == doctest::Approx(in_seconds(length)).epsilon(0.001));
+    CHECK_FALSE(info.live);
+    CHECK(info.blocks);
+    CHECK_FALSE(info.simulated);
+
+    const auto all = read_all(*opened(s));
+    REQUIRE(all.size() == frames);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      CHECK(all[i].hash != 0);
+      CHECK((all[i].frame.flags & frame_corrupt) == 0);
+      CHECK(all[i].frame.device_id == i);
+      CHECK(all[i].frame.media->to_string() == media);
+      CHECK((i == 0 || all[i].frame.captured > all[i - 1].frame.captured));
+    }
+    CHECK((all[0].frame.flags & frame_key) != 0);
+    CHECK(in_ms(all[0].frame.captured.time_since_epoch()) == doctest::Approx(in_ms(first)).epsilon(0.01));
+    CHECK(in_ms(all.back().frame.captured.time_since_epoch()) == doctest::Approx(in_ms(last)).epsilon(0.001));
+
+    s.with("threads", std::int64_t{3});
+    const auto threaded = read_all(*opened(s));
+    REQUIRE(threaded.size() == frames);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      CHECK(threaded[i].hash == all[i].hash);
+      CHECK(threaded[i].frame.captured == all[i].frame.captured);
+    }
+  }
+}
+
+TEST_CASE("video: frames that the graph holds are not written again") {
+  for (const auto* name : {"vtest.avi", "tree.avi"}) {
+    CAPTURE(name);
+    const auto s = of(real_film(name));
+    const auto expected = read_all(*opened(s), true, 60);
+    constexpr std::size_t hold = 7;
+    auto c = opened(s, hold);
+    std::vector<captured_frame> held;
+    for (std::size_t i = 0; i < 60; ++i) {
+      if (held.size() == hold)
+        held.erase(held.begin());
+      held.push_back(frame_in(c->read({})));
+      for (std::size_t k = 0; k < held.size(); ++k)
+        CHECK(hash_of(held[k]) == expected[i + 1 - held.size() + k].hash);
+    }
+  }
+}
+
+TEST_CASE("video: frames outlive the camera") {
+  auto c = opened(of(real_film("vtest.avi")));
+  const auto f = frame_in(c->read({}));
+  const auto hash = hash_of(f);
+  c.reset();
+  CHECK(hash_of(f) == hash);
+}
+
+TEST_CASE("video: a damaged film runs to its end, and what the decoder calls damaged is a corrupt frame") {
+  const scratch_folder folder;
+  std::ifstream in{real_film("Megamind.avi"), std::ios::binary};
+  std::string bytes{std::istreambuf_iterator<char>{in}, {}};
+  for (std::size_t i = bytes.size() / 10; i + 100000 < bytes.size(); i += 20011)
+    for (std::size_t k = 0; k < 24; ++k)
+      bytes[i + k] = static_cast<char>(bytes[i + k] ^ static_cast<char>(0x5a + k));
+  write_file(folder / "damaged.avi", bytes);
+  const auto all = read_all(*opened(of(folder / "damaged.avi")));
+  CHECK(all.size() >= 250);
+  CHECK(all.size() <= 300);
+  const auto corrupt = std::count_if(all.begin(), all.end(),
+                                     [](const seen& s) { return (s.frame.flags & frame_corrupt) != 0; });
+  CHECK(corrupt > 0);
+  CHECK(corrupt < static_cast<long>(all.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK((i == 0 || all[i].frame.captured > all[i - 1].frame.captured));
+    CHECK(all[i].frame.media);
+    CHECK((all[i].hash != 0 || (all[i].frame.flags & frame_corrupt) != 0));
+  }
+}
+
+TEST_CASE("video: a film that was cut off ends there") {
+  const scratch_folder folder;
+  std::ifstream in{real_film("vtest.avi"), std::ios::binary};
+  std::string bytes(1'000'000, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  write_file(folder / "cut.avi", bytes);
+  const auto all = read_all(*opened(of(folder / "cut.avi")), false);
+  CHECK(all.size() > 50);
+  CHECK(all.size() < 400);
+}
+
+TEST_CASE("video: times are the film's own, at a variable rate too") {
+  const scratch_folder folder;
+  const std::vector<std::int64_t> times{0, 40, 80, 90, 400, 2000, 2001, 5000};
+  {
+    film_writer film{folder / "film.mkv", "matroska", AV_CODEC_ID_MJPEG, 64, 48};
+    for (std::size_t i = 0; i < times.size(); ++i)
+      film.add(encoded(".jpg", shade(64, 48, static_cast<int>(20 * i))), times[i]);
+  }
+  auto s = of(folder / "film.mkv");
+  const auto info = about.make(s, {})->probe().value();
+  CHECK_FALSE(info.frame_count);
+  CHECK(info.media.to_string() == "video i420 64x48");
+  CHECK(info.media.video.full_range);
+  CHECK_FALSE(info.media.video.bt709);
+  const auto all = read_all(*opened(s));
+  REQUIRE(all.size() == times.size());
+  for (std::size_t i = 0; i < times.size(); ++i)
+    CHECK(all[i].frame.captured.time_since_epoch() == std::chrono::milliseconds{times[i]});
+
+  s.with("realtime", true);
+  CHECK(about.make(s, {})->probe().value().live);
+  auto c = opened(s);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto due = at_ms(static_cast<double>(7000 + times[i]));
+    if (i > 0) {
+      const auto early = c->read(due - 1ns);
+      REQUIRE(std::holds_alternative<not_before>(early));
+      CHECK(std::get<not_before>(early).due == due);
+    }
+    CHECK(frame_in(c->read(due)).captured.time_since_epoch() == std::chrono::milliseconds{times[i]});
+  }
+  CHECK(std::holds_alternative<end_of_stream>(c->read(at_ms(99999))));
+}
+
+TEST_CASE("video: times that do not rise are put behind their predecessors") {
+  const scratch_folder folder;
+  {
+    film_writer film{folder / "film.mkv", "matroska", AV_CODEC_ID_MJPEG, 64, 48};
+    for (const int ms : {0, 100, 100, 200})
+      film.add(encoded(".jpg", shade(64, 48, ms)), ms);
+  }
+  const auto all = read_all(*opened(of(folder / "film.mkv")), false);
+  REQUIRE(all.size() == 4);
+  CHECK(all[1].frame.captured.time_since_epoch() == 100ms);
+  CHECK(all[2].frame.captured.time_since_epoch() == 100ms + 1us);
+  CHECK(all[3].frame.captured.time_since_epoch() == 200ms);
+}
+
+TEST_CASE("video: a change of size brings a new media type; frames of the old size stay what they were") {
+  const scratch_folder folder;
+  {
+    film_writer film{folder / "film.mkv", "matroska", AV_CODEC_ID_MJPEG, 64, 48};
+    for (int i = 0; i < 9; ++i) // 64x48, 128x96, 32x24 and again
+      film.add(encoded(".jpg", shade(i % 3 == 1 ? 128 : i % 3 == 2 ? 32 : 64, i % 3 == 1 ? 96 : i % 3 == 2 ? 24 : 48, 25 * i)), 40 * i);
+  }
+  auto c = opened(of(folder / "film.mkv"), 9);
+  std::vector<captured_frame> held;
+  for (int i = 0; i < 9; ++i)
+    held.push_back(frame_in(c->read({})));
+  CHECK(std::holds_alternative<end_of_stream>(c->read({})));
+  const std::array names{"video i420 64x48", "video i420 128x96", "video i420 32x24"};
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    CHECK(held[i].media->to_string() == names[i % 3]);
+    const auto all = pixels(held[i]);
+    const auto luma = all.size() * 2 / 3;
+    for (const auto at : {std::size_t{0}, luma / 2, luma - 1})
+      CHECK(std::abs(static_cast<int>(all[at]) - static_cast<int>(25 * i)) <= 2);
+    for (const auto at : {luma, all.size() - 1})
+      CHECK(std::abs(static_cast<int>(all[at]) - 128) <= 2);
+  }
+}
+
+TEST_CASE("video: pixel formats that pass as they are, and those that are converted") {
+  const scratch_folder folder;
+  cv::Mat colours(48, 66, CV_8UC3); // an odd half width
+  for (int y = 0; y < 48; ++y)
+    for (int x = 0; x < 66; ++x)
+      colours.at<cv::Vec3b>(y, x) = {static_cast<std::uint8_t>(3 * x), static_cast<std::uint8_t>(5 * y), 77};
+  cv::Mat gray, wide, alpha;
+  cv::cvtColor(colours, gray, cv::COLOR_BGR2GRAY);
+  colours.convertTo(wide, CV_16UC3, 257);
+  cv::cvtColor(colours, alpha, cv::COLOR_BGR2BGRA);
+
+  struct row {
+    const char* name;
+    cv::Mat picture;
+    const char* media;
+  };
+  for (const auto& [name, picture, media] :
+       {row{"rgb.mkv", colours, "video rgb24 66x48"}, row{"gray.mkv", gray, "video gray8 66x48"},
+        row{"rgb48.mkv", wide, "video bgr24 66x48"}, row{"rgba.mkv", alpha, "video bgr24 66x48"}}) {
+    CAPTURE(name);
+    {
+      film_writer film{folder / name, "matroska", AV_CODEC_ID_PNG, 66, 48};
+      for (int i = 0; i < 5; ++i)
+        film.add(encoded(".png", picture), 40 * i);
+    }
+    auto s = of(folder / name);
+    CHECK(about.make(s, {})->probe().value().media.to_string() == media);
+    auto c = opened(s, 2);
+    for (int i = 0; i < 5; ++i) {
+      const auto f = frame_in(c->read({}));
+      CHECK(f.media->to_string() == media);
+      const auto all = pixels(f);
+      const auto& v = f.media->video;
+      for (int y = 0; y < 48; ++y)
+        for (int x = 0; x < 66; ++x) {
+          const auto at = static_cast<std::size_t>(y * 66 + x);
+          if (v.format == pixel_format::gray8) {
+            REQUIRE(static_cast<int>(all[at]) == gray.at<std::uint8_t>(y, x));
+            continue;
+          }
+          const auto& bgr = colours.at<cv::Vec3b>(y, x);
+          for (std::size_t k = 0; k < 3; ++k) {
+            const auto channel = static_cast<int>(v.format == pixel_format::rgb24 ? 2 - k : k);
+            REQUIRE(std::abs(static_cast<int>(all[3 * at + k]) - bgr[channel]) <= 1);
+          }
+        }
+    }
+    CHECK(std::holds_alternative<end_of_stream>(c->read({})));
+  }
+}
+
+TEST_CASE("video: the pool that was announced is enough, and is used") {
+  for (const auto* name : {"vtest.avi", "Megamind_bugy.avi", "tree.avi"}) {
+    CAPTURE(name);
+    const auto s = of(real_film(name));
+    const auto info = about.make(s, {})->probe().value();
+    CHECK(info.own_frames >= 1);
+    CHECK(info.own_frames <= 24);
+    auto c = opened(s, 3);
+    std::vector<captured_frame> held;
+    std::size_t slot = 0;
+    for (;;) {
+      if (held.size() == 3)
+        held.erase(held.begin());
+      auto e = c->read({});
+      if (std::holds_alternative<end_of_stream>(e))
+        break;
+      held.push_back(frame_in(std::move(e)));
+      slot = held.back().buffer.size();
+    }
+    CHECK(slot == info.frame_bytes);
+  }
+}
+
+TEST_CASE("video: a file whose graph holds too much is a defect of the runtime") {
+  auto c = opened(of(real_film("vtest.avi")), 1);
+  std::vector<captured_frame> held;
+  std::string why;
+  for (int i = 0; i < 100 && why.empty(); ++i) {
+    auto e = c->read({});
+    why = sentence(e);
+    if (why.empty())
+      held.push_back(frame_in(std::move(e)));
+  }
+  CHECK(why.find("cam1: asked for a frame while all ") == 0);
+  CHECK(why.find("this is a defect of the runtime") != std::string::npos);
+}
+
+TEST_CASE("video: in real time a full graph costs frames, never the decoder") {
+  auto s = of(real_film("vtest.avi"));
+  const auto expected = read_all(*opened(s), true, 100);
+  s.with("realtime", true);
+  auto c = opened(s, 2);
+  std::vector<captured_frame> held;
+  for (std::size_t i = 0; i < 100; ++i) {
+    auto f = frame_in(c->read(at_ms(i == 0 ? 0 : 100000)));
+    CHECK(f.device_id == i);
+    if (i < 50) {
+      held.push_back(std::move(f));
+    } else {
+      if (i == 50)
+        held.clear();
+      if (f.buffer)
+        CHECK(hash_of(f) == expected[i].hash);
+      CHECK((f.buffer || i == 50));
+    }
+  }
+}
+
+TEST_CASE("video: in a loop times and counters go on rising") {
+  const scratch_folder folder;
+  {
+    film_writer film{folder / "film.mkv", "matroska", AV_CODEC_ID_MJPEG, 64, 48};
+    for (int i = 0; i < 5; ++i)
+      film.add(encoded(".jpg", shade(64, 48, 40 * i)), 40 * i);
+  }
+  auto s = of(folder / "film.mkv");
+  s.with("loop", true);
+  const auto info = about.make(s, {})->probe().value();
+  CHECK_FALSE(info.frame_count);
+  CHECK_FALSE(info.length);
+  CHECK(info.fps == 25);
+  const auto all = read_all(*opened(s), true, 17);
+  REQUIRE(all.size() == 17);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    CHECK(all[i].frame.device_id == i);
+    CHECK(all[i].frame.captured.time_since_epoch() == i * 40ms);
+    CHECK(all[i].hash == all[i % 5].hash);
+  }
+}
+
+TEST_CASE("video: an interrupted read returns, and the camera can be opened again") {
+  const auto s = of(real_film("vtest.avi"));
+  auto c = opened(s);
+  frame_in(c->read({}));
+  c->interrupt();
+  CHECK(sentence(c->read({})) == "cam1: reading " + real_film("vtest.avi") + " was interrupted");
+  REQUIRE(c->open(place(3)).has_value());
+  CHECK(frame_in(c->read({})).captured.time_since_epoch() == 0ms);
+}
+
+TEST_CASE("video: what cannot be played, in sentences") {
+  const scratch_folder folder;
+  CHECK(wrong(folder / "none.avi") == (folder / "none.avi") + ": there is no such file");
+  CHECK(wrong(folder.str())
+        == folder.str() + ": a video file is needed, but this is a folder; camera images reads folders of pictures");
+  write_file(folder / "empty.avi", "");
+  CHECK(wrong(folder / "empty.avi").find("empty.avi: ") != std::string::npos);
+  write_file(folder / "noise.avi", std::string(4000, 'x'));
+  CHECK(wrong(folder / "noise.avi")
+        == (folder / "noise.avi") + ": this is not a video in a format that FFmpeg knows");
+  write_file(folder / "words.txt", "Nobody would play this.\n");
+  CHECK(wrong(folder / "words.txt")
+        == (folder / "words.txt") + ": this is not a video in a format that FFmpeg knows");
+
+  std::string sound("RIFF\x24\x08\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\0\x08\0\0", 44);
+  sound.resize(44 + 2048);
+  write_file(folder / "sound.wav", sound);
+  CHECK(wrong(folder / "sound.wav") == (folder / "sound.wav") + ": the file has no video stream");
+
+  std::ifstream in{real_film("vtest.avi"), std::ios::binary};
+  std::string bytes(200'000, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  for (auto at = bytes.find("div3"); at < 4096; at = bytes.find("div3"))
+    bytes.replace(at, 4, "HFRM");
+  write_file(folder / "codec.avi", bytes);
+  CHECK(wrong(folder / "codec.avi")
+        == (folder / "codec.avi") + ": this build of FFmpeg has no decoder for the video's codec HFRM");
+}
+
+TEST_CASE("video: relative paths start from the graph's folder") {
+  const auto s = of("vtest.avi");
+  CHECK(about.make(s, std::filesystem::path{real_film("vtest.avi")}.parent_path())->probe().has_value());
+}
