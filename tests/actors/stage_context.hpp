@@ -27,7 +27,11 @@ public:
   using sent_entry = std::variant<item, stream_end>;
 
   graph_time now() const override { return now_; }
-  void emit(item i, std::size_t) override {
+  void emit(item i, std::size_t output) override {
+    if (output > 0) {
+      sent_aside.push_back(std::move(i));
+      return;
+    }
     sent.emplace_back(std::move(i));
     if (credit_left > 0)
       --credit_left;
@@ -72,7 +76,8 @@ public:
     return result;
   }
 
-  std::vector<sent_entry> sent;
+  std::vector<sent_entry> sent; ///< by the first output
+  std::vector<item> sent_aside; ///< by the others
   std::vector<outcome_range> outcomes;
   std::vector<std::string> alarms;
   std::uint32_t credit_left = 1'000'000;
