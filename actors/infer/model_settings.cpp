@@ -1,6 +1,7 @@
 #include "actors/infer/model_settings.hpp"
 
 #include "actors/infer/model.hpp"
+#include "actors/infer/model_words.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,210 +11,14 @@ namespace hyperframes {
 
 namespace {
 
-/// A choice's words and what they mean; the parameters' descriptions and the reader share them.
-template <class T>
-using words_of = std::vector<std::pair<const char*, T>>;
+using namespace model_words;
 
-const words_of<channel_order> colors{
-  {"rgb", channel_order::rgb}, {"bgr", channel_order::bgr}, {"gray", channel_order::gray}};
-const words_of<std::optional<tensor_layout>> layouts{
-  {"auto", std::nullopt}, {"nchw", tensor_layout::nchw}, {"nhwc", tensor_layout::nhwc}};
-const words_of<fit_mode> fits{
-  {"stretch", fit_mode::stretch}, {"letterbox", fit_mode::letterbox}, {"crop", fit_mode::crop}};
-const words_of<decode_kind> decodes{
-  {"auto", decode_kind::automatic}, {"classify", decode_kind::classify}, {"raw", decode_kind::raw},
-  {"yolov5", decode_kind::yolov5},  {"yolov8", decode_kind::yolov8},     {"ssd", decode_kind::ssd}};
-const words_of<softmax_rule> softmaxes{
-  {"auto", softmax_rule::automatic},
-  {"always", softmax_rule::always},
-  {"never", softmax_rule::never}};
-const words_of<box_format> box_formats{
-  {"corners", box_format::corners},
-  {"corners_yx", box_format::corners_yx},
-  {"centre", box_format::centre}};
-
-template <class T>
-std::vector<std::string> names(const words_of<T>& words) {
-  std::vector<std::string> result;
-  for (const auto& [name, value] : words)
-    result.emplace_back(name);
-  return result;
-}
-
-template <class T>
-T meaning(const words_of<T>& words, const std::string& name) {
+template <class T, std::size_t N>
+T meaning(const word<T> (&words)[N], const std::string& name) {
   for (const auto& [word, value] : words)
     if (name == word)
       return value;
   throw failure(make_error(errc::graph_invalid, "infer", "'" + name + "' is not a known choice"));
-}
-
-const model_settings built_in{};
-
-std::vector<parameter> input_parameters() {
-  using enum parameter_type;
-  return {
-    {.name = "name",
-     .help = "The model's input that takes the frames; by default the one that has the shape of "
-             "pictures."},
-    {.name = "size",
-     .type = size,
-     .help = "Width and height that frames are scaled to; by default what the model wants, or the "
-             "frames' own where it takes any.",
-     .least = 1,
-     .most = 16384,
-     .unit = "pixels"},
-    {.name = "color",
-     .type = choice,
-     .help = "Order of the channels; by default rgb, or gray where the model has one channel.",
-     .choices = names(colors)},
-    {.name = "layout",
-     .type = choice,
-     .help =
-       "Whether channels come before or after height and width; `auto` looks at the model's shape.",
-     .initial = initial_value(std::string{"auto"}),
-     .choices = names(layouts)},
-    {.name = "fit",
-     .type = choice,
-     .help = "How a frame of another shape is fitted in: `letterbox` keeps all of it and pads, "
-             "`crop` fills and cuts off. By default letterbox for YOLO, else stretch.",
-     .choices = names(fits)},
-    {.name = "scale",
-     .type = number,
-     .help =
-       "Pixels (0 to 255) are multiplied by this first; by default 1/255, for uint8 inputs 1."},
-    {.name = "mean",
-     .type = list,
-     .help = "Then this is subtracted: one number, or one per channel in the order of `color`.",
-     .element = number},
-    {.name = "std",
-     .type = list,
-     .help = "Then it is divided by this: one number, or one per channel.",
-     .element = number},
-    {.name = "pad",
-     .type = integer,
-     .help = "Pixel value around a letterboxed frame and of absent slots.",
-     .initial = initial_value(std::int64_t{built_in.input.pad}),
-     .least = 0,
-     .most = 255},
-    {.name = "time",
-     .type = integer,
-     .help = "Frames that form one sample, where the model's time axis [N,T,C,H,W] leaves it open.",
-     .least = 1,
-     .most = 4096,
-     .unit = "frames"},
-    {.name = "values",
-     .type = list,
-     .help = "Values of the model's further inputs, each as `name=1` or `name=1,2,3`."},
-  };
-}
-
-std::vector<parameter> output_parameters() {
-  using enum parameter_type;
-  const auto& o = built_in.output;
-  return {
-    {.name = "decode",
-     .type = choice,
-     .help = "What the outputs mean; `auto` goes by their shapes.",
-     .initial = initial_value(std::string{"auto"}),
-     .choices = names(decodes)},
-    {.name = "name",
-     .help = "The output to decode where the model has several; by default the first that fits."},
-    {.name = "labels",
-     .type = list,
-     .help = "Names of the classes, or a text file with one a line; by default the file beside the "
-             "model that has its name and `.txt`."},
-    {.name = "top_k",
-     .type = integer,
-     .help = "Classes that a result holds.",
-     .initial = initial_value(std::int64_t{o.top_k}),
-     .least = 1,
-     .most = 10000,
-     .unit = "classes"},
-    {.name = "softmax",
-     .type = choice,
-     .help = "Whether class scores are turned into probabilities; `auto`: where they are none.",
-     .initial = initial_value(std::string{"auto"}),
-     .choices = names(softmaxes)},
-    {.name = "score",
-     .type = number,
-     .help = "Boxes with a lower score are dropped.",
-     .initial = initial_value(0.25),
-     .least = 0,
-     .most = 1},
-    {.name = "iou",
-     .type = number,
-     .help = "Of two boxes of one class that overlap by more than this share of their union, the "
-             "better one is kept.",
-     .initial = initial_value(0.45),
-     .least = 0,
-     .most = 1},
-    {.name = "max",
-     .type = integer,
-     .help = "Boxes that a result holds.",
-     .initial = initial_value(std::int64_t{o.limits.max}),
-     .least = 1,
-     .most = 100000,
-     .unit = "boxes"},
-    {.name = "boxes",
-     .type = choice,
-     .help = "What the four numbers of an SSD's box are.",
-     .initial = initial_value(std::string{"corners"}),
-     .choices = names(box_formats)},
-    {.name = "relative",
-     .type = boolean,
-     .help = "Whether an SSD's boxes are 0 to 1 of the input's sides rather than pixels.",
-     .initial = initial_value(o.ssd.relative)},
-    {.name = "background",
-     .type = integer,
-     .help = "The class of an SSD that means \"nothing here\"; -1: none.",
-     .initial = initial_value(std::int64_t{o.ssd.background}),
-     .least = -1,
-     .most = 1000000},
-  };
-}
-
-std::vector<parameter> detector_parameters() {
-  using enum parameter_type;
-  return {
-    {.name = "threshold",
-     .type = number,
-     .help = "hog: distance to the margin that a person must have at least; by default 0."},
-    {.name = "stride",
-     .type = integer,
-     .help = "hog: step of the detection window, a multiple of 8; by default 8.",
-     .least = 8,
-     .most = 1024,
-     .unit = "pixels"},
-    {.name = "group",
-     .type = number,
-     .help = "hog: how many overlapping hits make a person; by default 2.",
-     .least = 0,
-     .most = 100},
-    {.name = "scale",
-     .type = number,
-     .help =
-       "Ratio between the sizes that are looked for; by default 1.05 for hog and 1.1 for cascade.",
-     .least = 1.001,
-     .most = 4},
-    {.name = "neighbours",
-     .type = integer,
-     .help = "cascade: overlapping hits that make an object; by default 3.",
-     .least = 0,
-     .most = 1000},
-    {.name = "least",
-     .type = size,
-     .help = "cascade: the smallest object; by default what the cascade was trained on.",
-     .least = 1,
-     .most = 16384,
-     .unit = "pixels"},
-    {.name = "most",
-     .type = size,
-     .help = "cascade: the largest object; by default the whole picture.",
-     .least = 1,
-     .most = 16384,
-     .unit = "pixels"},
-  };
 }
 
 /// A group of settings that may be absent as a whole; each `take` leaves its target alone where
@@ -241,8 +46,8 @@ public:
     if (has(name))
       to = group_->flag(name);
   }
-  template <class T, class To>
-  void choice(const char* name, const words_of<T>& words, To& to) const {
+  template <class T, std::size_t N, class To>
+  void choice(const char* name, const word<T> (&words)[N], To& to) const {
     if (has(name))
       to = meaning(words, group_->text(name));
   }
@@ -375,47 +180,6 @@ std::string contradiction(const model_settings& s) {
 
 } // namespace
 
-const char* to_string(decode_kind k) {
-  return decodes[static_cast<std::size_t>(k)].first;
-}
-
-const std::vector<parameter>& model_parameters() {
-  using enum parameter_type;
-  static const std::vector<parameter> all{
-    {.name = "backend",
-     .type = choice,
-     .help = "What runs the model; `auto`: onnxruntime where it is built in, else opencv.",
-     .initial = initial_value(std::string{"auto"}),
-     .choices = {"auto", "onnxruntime", "opencv", "hog", "cascade"}},
-    {.name = "model",
-     .help = "The network's file (ONNX, or what OpenCV reads), or the cascade's.",
-     .existing_file = true},
-    {.name = "config",
-     .help = "opencv: the second file of formats that have two (prototxt, pbtxt, cfg).",
-     .existing_file = true},
-    {.name = "input",
-     .type = object,
-     .help = "How frames become the model's input.",
-     .fields = input_parameters()},
-    {.name = "output",
-     .type = object,
-     .help = "How the model's outputs become results.",
-     .fields = output_parameters()},
-    {.name = "detector",
-     .type = object,
-     .help = "Settings of the backends hog and cascade.",
-     .fields = detector_parameters()},
-    {.name = "threads",
-     .type = integer,
-     .help = "Threads that work on one batch. OpenCV's hold for the whole process.",
-     .initial = initial_value(std::int64_t{built_in.threads}),
-     .least = 1,
-     .most = 256,
-     .unit = "threads"},
-  };
-  return all;
-}
-
 expected<model_settings> read_model_settings(const settings& from, const std::string& folder) try {
   model_settings s;
   s.folder = folder;
@@ -431,6 +195,13 @@ expected<model_settings> read_model_settings(const settings& from, const std::st
   read_input({from, "input"}, s.input);
   read_output({from, "output"}, s.output);
   read_detector({from, "detector"}, s.detector);
+  if (is_detector(s.backend) && from.has("output"))
+    for (const auto& [name, value] : from.group("output").all())
+      if (name != "labels" && name != "max" && value.source != value_source::built_in)
+        return make_error(
+          errc::graph_invalid, "model",
+          "`output." + name + "` has no meaning for backend " + s.backend
+            + ", only `labels` and `max` of `output` have");
   if (auto sentence = contradiction(s); !sentence.empty())
     return make_error(errc::graph_invalid, "model", std::move(sentence));
   return s;

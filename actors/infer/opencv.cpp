@@ -8,20 +8,30 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 
 namespace hyperframes {
 
 namespace {
 
-/// OpenCV prints what it also throws; only what is thrown is wanted.
+/// OpenCV's readers print what they also throw; only what is thrown is wanted. The level is the
+/// process's: one reader at a time.
 class quiet_opencv {
 public:
-  quiet_opencv() : before_(cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT)) {}
+  quiet_opencv()
+    : lock_(guard()),
+      before_(cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT)) {}
   ~quiet_opencv() { cv::utils::logging::setLogLevel(before_); }
   quiet_opencv(const quiet_opencv&) = delete;
   quiet_opencv& operator=(const quiet_opencv&) = delete;
 
 private:
+  static std::mutex& guard() {
+    static std::mutex m;
+    return m;
+  }
+
+  std::lock_guard<std::mutex> lock_;
   cv::utils::logging::LogLevel before_;
 };
 
@@ -120,7 +130,6 @@ public:
   }
 
   expected<std::span<const tensor_view>> execute(const network_input& input) override try {
-    const quiet_opencv quiet;
     set_input(plan_->facts.inputs[plan_->frames_input].name, shape_of(*plan_, input), input.data);
     for (auto further : plan_->further) {
       further.type = data_type::float32;

@@ -161,4 +161,15 @@ TEST_CASE("detectors: what does not fit is a load error") {
     message(scaled)
     == "hog people: takes pictures as they are: only `size`, `color`, `fit` and `pad` of `input` "
        "can be set");
+
+  settings decoded;
+  auto output = group();
+  output->with("labels", list_of({"pedestrian"})).with("max", std::int64_t{3});
+  decoded.with("backend", std::string{"hog"}).with("output", output);
+  CHECK(*load_model(decoded, "").value()->labels() == std::vector<std::string>{"pedestrian"});
+  output->with("score", 0.5);
+  CHECK(
+    message(decoded)
+    == "model: `output.score` has no meaning for backend hog, only `labels` and `max` of `output` "
+       "have");
 }
