@@ -57,16 +57,16 @@ std::optional<pixel_format> direct_format(AVPixelFormat format) {
 namespace {
 
 AVPixelFormat av_format_of(pixel_format format) {
-  constexpr std::array formats{AV_PIX_FMT_GRAY8, AV_PIX_FMT_BGR24, AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV420P,
-                               AV_PIX_FMT_NV12};
+  constexpr std::array formats{
+    AV_PIX_FMT_GRAY8, AV_PIX_FMT_BGR24, AV_PIX_FMT_RGB24, AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12};
   return formats[static_cast<std::size_t>(format)];
 }
 
 } // namespace
 
 /// As libavcodec's `update_frame_pool` (get_buffer.c) does it.
-decoder_pool::layout decoder_pool::layout_for(AVCodecContext* context, AVPixelFormat format, int width,
-                                              int height) {
+decoder_pool::layout
+decoder_pool::layout_for(AVCodecContext* context, AVPixelFormat format, int width, int height) {
   layout l;
   l.format = format;
   std::array<int, AV_NUM_DATA_POINTERS> alignments{};
@@ -98,7 +98,8 @@ decoder_pool::layout decoder_pool::layout_for(AVCodecContext* context, AVPixelFo
   return l;
 }
 
-std::size_t decoder_pool::slot_bytes(AVCodecContext* context, AVPixelFormat format, int width, int height) {
+std::size_t
+decoder_pool::slot_bytes(AVCodecContext* context, AVPixelFormat format, int width, int height) {
   return layout_for(context, format, width, height).bytes;
 }
 
@@ -121,8 +122,9 @@ void decoder_pool::use(const layout& wanted) {
 
 int decoder_pool::get_buffer2(AVCodecContext* context, AVFrame* frame, int flags) {
   auto& self = *static_cast<decoder_pool*>(context->opaque);
-  if (!context->codec || (context->codec->capabilities & AV_CODEC_CAP_DR1) == 0
-      || !direct_format(static_cast<AVPixelFormat>(frame->format)))
+  if (
+    !context->codec || (context->codec->capabilities & AV_CODEC_CAP_DR1) == 0
+    || !direct_format(static_cast<AVPixelFormat>(frame->format)))
     return avcodec_default_get_buffer2(context, frame, flags);
   try {
     if (const int lent = self.provide(context, frame); lent != AVERROR(EAGAIN))
@@ -135,7 +137,8 @@ int decoder_pool::get_buffer2(AVCodecContext* context, AVFrame* frame, int flags
 
 /// @returns 0, or AVERROR(EAGAIN) where no slot is free.
 int decoder_pool::provide(AVCodecContext* context, AVFrame* frame) {
-  const auto wanted = layout_for(context, static_cast<AVPixelFormat>(frame->format), frame->width, frame->height);
+  const auto wanted =
+    layout_for(context, static_cast<AVPixelFormat>(frame->format), frame->width, frame->height);
   if (wanted.bytes == 0)
     return AVERROR(EINVAL);
   std::shared_ptr<generation> now;
@@ -164,7 +167,8 @@ int decoder_pool::provide(AVCodecContext* context, AVFrame* frame) {
     lent->of = now;
   }
   auto* data = reinterpret_cast<std::uint8_t*>(lent->slot.data());
-  frame->buf[0] = av_buffer_create(data, wanted.bytes, &decoder_pool::give_back, lent, AV_BUFFER_FLAG_READONLY);
+  frame->buf[0] =
+    av_buffer_create(data, wanted.bytes, &decoder_pool::give_back, lent, AV_BUFFER_FLAG_READONLY);
   if (!frame->buf[0]) {
     give_back(lent, data);
     return AVERROR(ENOMEM);
@@ -208,8 +212,9 @@ decoder_pool::picture decoder_pool::find(const AVFrame& frame) {
       for (std::size_t p = 0; p < found.format.plane_count(); ++p) {
         if (frame.linesize[p] <= 0) // upside down: to be copied
           return {};
-        found.format.planes[p] = {static_cast<std::size_t>(frame.data[p] - begin),
-                                  static_cast<std::size_t>(frame.linesize[p])};
+        found.format.planes[p] = {
+          static_cast<std::size_t>(frame.data[p] - begin),
+          static_cast<std::size_t>(frame.linesize[p])};
       }
     }
     if (found) {
@@ -229,8 +234,9 @@ decoder_pool::picture decoder_pool::acquire(pixel_format format, int width, int 
   if (generations_.empty() || !fits(generations_.back()->how)) {
     const auto l = layout_for(nullptr, wanted, width, height);
     if (l.bytes == 0)
-      throw failure(make_error(errc::camera_failed, {}, "a picture of " + std::to_string(width) + 'x'
-                                                          + std::to_string(height) + " has no layout"));
+      throw failure(make_error(
+        errc::camera_failed, {},
+        "a picture of " + std::to_string(width) + 'x' + std::to_string(height) + " has no layout"));
     use(l);
   }
   auto& now = *generations_.back();

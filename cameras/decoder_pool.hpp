@@ -28,17 +28,18 @@ std::optional<pixel_format> direct_format(AVPixelFormat format);
 ///   auto picture = pool.find(*frame);                 // empty where FFmpeg took its own memory
 ///
 /// A slot is in use as long as the decoder (it may be a reference for later pictures) or the graph
-/// holds it. Lent buffers are marked read-only, so that no decoder updates in place a picture that the
-/// graph may be reading.
+/// holds it. Lent buffers are marked read-only, so that no decoder updates in place a picture that
+/// the graph may be reading.
 ///
 /// When the stream changes its size or format, a new pool takes over; slots of the old one go when
-/// they are given back. The decoder may call from several threads; the other functions belong to one.
+/// they are given back. The decoder may call from several threads; the other functions belong to
+/// one.
 class decoder_pool {
 public:
   /// A picture's slot and where its planes lie in it.
   struct picture {
     buffer_ref slot;
-    video_format format; ///< range and matrix are not filled in
+    video_format format;  ///< range and matrix are not filled in
     bool starved = false; ///< the graph holds all that it may: to be given without content
     explicit operator bool() const { return static_cast<bool>(slot); }
   };
@@ -49,7 +50,8 @@ public:
 
   /// Bytes of a slot for such pictures: sides and rows padded as this decoder needs them.
   /// @param context null for pictures that no decoder writes.
-  static std::size_t slot_bytes(AVCodecContext* context, AVPixelFormat format, int width, int height);
+  static std::size_t
+  slot_bytes(AVCodecContext* context, AVPixelFormat format, int width, int height);
 
   static int get_buffer2(AVCodecContext* context, AVFrame* frame, int flags);
 
@@ -83,7 +85,8 @@ private:
 
   std::size_t graph_frames_, decoder_frames_;
   mutable std::mutex mutex_; ///< guards all below
-  std::vector<std::shared_ptr<generation>> generations_; ///< the last one is in use, others wait to empty
+  std::vector<std::shared_ptr<generation>>
+    generations_; ///< the last one is in use, others wait to empty
   std::uint64_t misses_ = 0;
 };
 

@@ -21,11 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_picture_name(const fs::path& path) {
-  constexpr std::array endings{".png", ".jpg", ".jpeg", ".jpe",  ".bmp",  ".dib", ".tif", ".tiff",
-                               ".webp", ".pgm", ".ppm",  ".pbm",  ".pnm",  ".jp2", ".exr", ".hdr"};
+  constexpr std::array endings{".png",  ".jpg", ".jpeg", ".jpe", ".bmp", ".dib", ".tif", ".tiff",
+                               ".webp", ".pgm", ".ppm",  ".pbm", ".pnm", ".jp2", ".exr", ".hdr"};
   auto ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
   return std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
@@ -51,15 +52,17 @@ std::vector<std::string> files_like(const std::string& pattern) {
   return files;
 }
 
-/// Lets OpenCV decode straight into a buffer: the first matrix that is made through it lies there, any
-/// further one (pictures that are turned after decoding) in OpenCV's own memory.
+/// Lets OpenCV decode straight into a buffer: the first matrix that is made through it lies there,
+/// any further one (pictures that are turned after decoding) in OpenCV's own memory.
 class slot_allocator final : public cv::MatAllocator {
 public:
   /// @param place gives memory for so many bytes, or null.
-  explicit slot_allocator(std::function<std::byte*(std::size_t)> place) : place_(std::move(place)) {}
+  explicit slot_allocator(std::function<std::byte*(std::size_t)> place)
+    : place_(std::move(place)) {}
 
-  cv::UMatData* allocate(int dims, const int* sizes, int type, void* data, std::size_t* step, cv::AccessFlag flags,
-                         cv::UMatUsageFlags usage) const override {
+  cv::UMatData* allocate(
+    int dims, const int* sizes, int type, void* data, std::size_t* step, cv::AccessFlag flags,
+    cv::UMatUsageFlags usage) const override {
     std::size_t bytes = CV_ELEM_SIZE(type);
     for (int i = dims - 1; i >= 0; --i) {
       if (step)
@@ -75,7 +78,9 @@ public:
     u->size = bytes;
     return u;
   }
-  bool allocate(cv::UMatData* u, cv::AccessFlag, cv::UMatUsageFlags) const override { return u != nullptr; }
+  bool allocate(cv::UMatData* u, cv::AccessFlag, cv::UMatUsageFlags) const override {
+    return u != nullptr;
+  }
   void deallocate(cv::UMatData* u) const override { delete u; }
 
 private:
@@ -86,8 +91,10 @@ private:
 class images_camera final : public camera {
 public:
   images_camera(const settings& config, const std::string& folder)
-    : path_((fs::path{folder} / config.text("path")).string()), fps_(config.number("fps")),
-      loop_(config.flag("loop")), realtime_(config.flag("realtime")) {}
+    : path_((fs::path{folder} / config.text("path")).string()),
+      fps_(config.number("fps")),
+      loop_(config.flag("loop")),
+      realtime_(config.flag("realtime")) {}
 
   expected<camera_info> probe() override {
     if (auto listed = list(); listed.has_error())
@@ -96,9 +103,10 @@ public:
     for (std::size_t i = 0; i < files_.size() && first.empty(); ++i)
       first = decode(files_[i], nullptr);
     if (first.empty())
-      return make_error(errc::io_failed, path_,
-                        "none of the " + std::to_string(files_.size())
-                          + " files can be decoded as a picture; `path` names a folder or a glob of pictures");
+      return make_error(
+        errc::io_failed, path_,
+        "none of the " + std::to_string(files_.size())
+          + " files can be decoded as a picture; `path` names a folder or a glob of pictures");
     media_ = type_of(first);
     camera_info info;
     info.media = *media_;
@@ -159,15 +167,18 @@ private:
     files_ = folder ? files_in(path_) : file ? std::vector{path_} : files_like(path_);
     if (!files_.empty())
       return {};
-    return make_error(errc::io_failed, path_,
-                      folder ? "the folder has no pictures (.png, .jpg, .bmp, .tif, .webp and the like); name "
-                               "others by a glob such as " + path_ + "/*.dat"
-                             : "no file has this name or matches this glob");
+    return make_error(
+      errc::io_failed, path_,
+      folder ? "the folder has no pictures (.png, .jpg, .bmp, .tif, .webp and the like); name "
+               "others by a glob such as "
+                 + path_ + "/*.dat"
+             : "no file has this name or matches this glob");
   }
 
   static media_type_ptr type_of(const cv::Mat& picture) {
-    return make_video_type(video_format::packed(pixel_format::bgr24, static_cast<std::uint32_t>(picture.cols),
-                                                static_cast<std::uint32_t>(picture.rows)));
+    return make_video_type(video_format::packed(
+      pixel_format::bgr24, static_cast<std::uint32_t>(picture.cols),
+      static_cast<std::uint32_t>(picture.rows)));
   }
 
   /// Decodes into memory from `allocator`, or OpenCV's own.
@@ -191,7 +202,8 @@ private:
     return picture;
   }
 
-  /// Makes sure that the pool's slots have `bytes`. Buffers of the old pool go when they are released.
+  /// Makes sure that the pool's slots have `bytes`. Buffers of the old pool go when they are
+  /// released.
   expected<void> fit(std::size_t bytes) {
     if (pool_.slots() > 0 && bytes <= pool_.slot_bytes())
       return {};
@@ -213,10 +225,11 @@ private:
         f.flags |= frame_no_buffer;
         return {};
       }
-      return make_error(errc::camera_failed, stream_,
-                        "asked for a frame while all " + std::to_string(pool_.slots())
-                          + " buffers of the camera are in use, although it is not live and was to be "
-                            "asked for what the graph can hold only; this is a defect of the runtime");
+      return make_error(
+        errc::camera_failed, stream_,
+        "asked for a frame while all " + std::to_string(pool_.slots())
+          + " buffers of the camera are in use, although it is not live and was to be "
+            "asked for what the graph can hold only; this is a defect of the runtime");
     }
     std::optional<error> failed;
     slot_allocator allocator{[&](std::size_t bytes) -> std::byte* {
@@ -238,11 +251,13 @@ private:
       f.flags |= frame_corrupt;
       return {};
     }
-    if (static_cast<std::uint32_t>(picture.cols) != media_->video.width
-        || static_cast<std::uint32_t>(picture.rows) != media_->video.height)
+    if (
+      static_cast<std::uint32_t>(picture.cols) != media_->video.width
+      || static_cast<std::uint32_t>(picture.rows) != media_->video.height)
       media_ = f.media = type_of(picture);
     if (reinterpret_cast<std::byte*>(picture.data) != f.buffer.data()) // was turned after decoding
-      picture.copyTo(cv::Mat{picture.rows, picture.cols, CV_8UC3, f.buffer.data(), media_->video.planes[0].stride});
+      picture.copyTo(cv::Mat{
+        picture.rows, picture.cols, CV_8UC3, f.buffer.data(), media_->video.planes[0].stride});
     return {};
   }
 
@@ -269,14 +284,25 @@ camera_description images_description() {
   d.name = "images";
   d.summary = "Reads picture files one after the other.";
   d.parameters = {
-    {.name = "path", .type = text, .help = "A folder, or a glob such as parts/*.png; in the order of the names.",
+    {.name = "path",
+     .type = text,
+     .help = "A folder, or a glob such as parts/*.png; in the order of the names.",
      .required = true},
-    {.name = "fps", .type = number, .help = "Pictures in a second: what their times are made from.",
-     .initial = initial_value(30.0), .least = 0.001, .most = 1000, .unit = "Hz"},
-    {.name = "loop", .type = boolean, .help = "Begins anew after the last one; times go on rising.",
+    {.name = "fps",
+     .type = number,
+     .help = "Pictures in a second: what their times are made from.",
+     .initial = initial_value(30.0),
+     .least = 0.001,
+     .most = 1000,
+     .unit = "Hz"},
+    {.name = "loop",
+     .type = boolean,
+     .help = "Begins anew after the last one; times go on rising.",
      .initial = initial_value(false)},
-    {.name = "realtime", .type = boolean,
-     .help = "true: pictures come at their times, as from a live camera, and are dropped where they do not fit; "
+    {.name = "realtime",
+     .type = boolean,
+     .help = "true: pictures come at their times, as from a live camera, and are dropped where "
+             "they do not fit; "
              "false: as fast as the graph takes them.",
      .initial = initial_value(false)},
   };

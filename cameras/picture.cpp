@@ -17,8 +17,9 @@ cv::Mat plane_of(const video_format& format, std::size_t index, int type, std::b
 } // namespace
 
 pixel_format pixel_format_of(const std::string& name) {
-  for (const auto f : {pixel_format::gray8, pixel_format::bgr24, pixel_format::rgb24,
-                       pixel_format::i420, pixel_format::nv12})
+  for (const auto f :
+       {pixel_format::gray8, pixel_format::bgr24, pixel_format::rgb24, pixel_format::i420,
+        pixel_format::nv12})
     if (name == to_string(f))
       return f;
   throw std::logic_error("no pixel format is called '" + name + "'");

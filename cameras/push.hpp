@@ -10,8 +10,9 @@ namespace hyperframes {
 
 /// What a program may say of a frame besides its pixels and its time.
 struct push_details {
-  std::optional<std::uint64_t> device_id{}; ///< the device's counter; by default one more than the last
-  std::uint16_t flags = 0;                  ///< `frame_corrupt` and the like
+  std::optional<std::uint64_t>
+    device_id{};           ///< the device's counter; by default one more than the last
+  std::uint16_t flags = 0; ///< `frame_corrupt` and the like
   std::int32_t truth = -1;
 };
 
@@ -26,11 +27,11 @@ public:
   /// Copies the picture into the camera's pool. Never blocks for longer than that copy.
   /// @param pixels all planes, rows tightly packed: exactly `frame_bytes()`.
   /// @returns true where the frame was taken. false where it was not: before the camera was opened,
-  /// after `close`, or because pool or queue are full. In the last case a live stream still counts it,
-  /// as a frame without content that ends as dropped; a stream that is not live knows nothing of it, and
-  /// the program may push it again.
-  /// Throws `failure` where the size is wrong.
-  bool push(std::span<const std::byte> pixels, capture_time captured, const push_details& details = {});
+  /// after `close`, or because pool or queue are full. In the last case a live stream still counts
+  /// it, as a frame without content that ends as dropped; a stream that is not live knows nothing
+  /// of it, and the program may push it again. Throws `failure` where the size is wrong.
+  bool
+  push(std::span<const std::byte> pixels, capture_time captured, const push_details& details = {});
 
   /// No frame follows: the stream ends behind what was pushed. Later pushes are not taken.
   void close();
@@ -50,8 +51,9 @@ private:
   };
 
   /// @returns what names this opening; `shut` for an earlier one does nothing.
-  media_type_ptr open(const std::string& stream, const media_type& media, bool live, std::size_t queue,
-                      std::size_t slots);
+  media_type_ptr open(
+    const std::string& stream, const media_type& media, bool live, std::size_t queue,
+    std::size_t slots);
   void shut(const media_type_ptr& opening) noexcept;
   camera_event take();
   void set_wake(std::function<void()> wake);

@@ -85,8 +85,9 @@ public:
       bgr(cv::Rect{left, 0, right - left, std::max(1, bgr.rows / 8)}).setTo(value);
     }
     const double scale = bgr.cols / 200.0;
-    cv::putText(bgr, std::to_string(index), {bgr.cols / 16, bgr.rows * 2 / 3}, cv::FONT_HERSHEY_SIMPLEX,
-                scale, cv::Scalar{90, 220, 250}, std::max(1, static_cast<int>(scale * 2)), cv::LINE_AA);
+    cv::putText(
+      bgr, std::to_string(index), {bgr.cols / 16, bgr.rows * 2 / 3}, cv::FONT_HERSHEY_SIMPLEX,
+      scale, cv::Scalar{90, 220, 250}, std::max(1, static_cast<int>(scale * 2)), cv::LINE_AA);
     return -1;
   }
 };
@@ -102,9 +103,14 @@ std::uint64_t seed_of(const std::string& stream) {
 class synthetic_camera final : public camera {
 public:
   explicit synthetic_camera(const settings& config)
-    : scene_name_(config.text("scene")), size_(config.size("size")), fps_(config.number("fps")),
-      realtime_(config.flag("realtime")), jitter_(config.time("jitter")), drop_(config.number("drop")),
-      offset_(config.time("offset")), drift_(config.number("drift") / 1e6) {
+    : scene_name_(config.text("scene")),
+      size_(config.size("size")),
+      fps_(config.number("fps")),
+      realtime_(config.flag("realtime")),
+      jitter_(config.time("jitter")),
+      drop_(config.number("drop")),
+      offset_(config.time("offset")),
+      drift_(config.number("drift") / 1e6) {
     if (config.has("frames"))
       frames_ = static_cast<std::uint64_t>(config.integer("frames"));
     if (config.has("seed"))
@@ -171,10 +177,11 @@ public:
     f.buffer = pool_.acquire();
     if (!f.buffer) {
       if (!realtime_)
-        return make_error(errc::camera_failed, stream_,
-                          "asked for a frame while all " + std::to_string(pool_.slots())
-                            + " buffers of the camera are in use, although it is not live and was to be "
-                              "asked for what the graph can hold only; this is a defect of the runtime");
+        return make_error(
+          errc::camera_failed, stream_,
+          "asked for a frame while all " + std::to_string(pool_.slots())
+            + " buffers of the camera are in use, although it is not live and was to be "
+              "asked for what the graph can hold only; this is a defect of the runtime");
       f.flags |= frame_no_buffer;
     }
     f.captured = capture_time{
@@ -195,8 +202,8 @@ private:
     return duration{std::llround(static_cast<double>(n) * 1e9 / fps_)};
   }
   duration shake(std::uint64_t n) const {
-    return duration{static_cast<std::int64_t>(random_draw{faults_seed_, 2 * n + 1}.unit()
-                                              * static_cast<double>(jitter_.count()))};
+    return duration{static_cast<std::int64_t>(
+      random_draw{faults_seed_, 2 * n + 1}.unit() * static_cast<double>(jitter_.count()))};
   }
 
   int draw(buffer_ref& to) {
@@ -236,15 +243,17 @@ private:
 void check(const settings& config, const source_mark&, std::vector<fault>& faults) {
   const auto interval = 1 / config.number("fps");
   if (in_seconds(config.time("jitter")) > interval)
-    faults.push_back({config.at("jitter").mark,
-                      "jitter must not exceed the time between two frames, "
-                        + std::to_string(interval * 1e3) + " ms at this fps, or frames would overtake each other"});
+    faults.push_back(
+      {config.at("jitter").mark, "jitter must not exceed the time between two frames, "
+                                   + std::to_string(interval * 1e3)
+                                   + " ms at this fps, or frames would overtake each other"});
   const auto& format = config.text("format");
   const auto size = config.size("size");
   if ((format == "i420" || format == "nv12") && (size.width % 2 != 0 || size.height % 2 != 0))
-    faults.push_back({config.at("size").mark, "format " + format + " halves its colour planes: both sides of size "
-                                                + std::to_string(size.width) + 'x' + std::to_string(size.height)
-                                                + " must be even"});
+    faults.push_back(
+      {config.at("size").mark, "format " + format + " halves its colour planes: both sides of size "
+                                 + std::to_string(size.width) + 'x' + std::to_string(size.height)
+                                 + " must be even"});
 }
 
 } // namespace
@@ -255,37 +264,71 @@ camera_description synthetic_description() {
   d.name = "synthetic";
   d.summary = "Draws pictures: the same ones for the same settings. `parts` knows what it shows.";
   d.parameters = {
-    {.name = "scene", .type = choice,
-     .help = "What it shows: machined parts on a belt with and without defects (knows the truth), moving "
-             "colour gradients, noise, or the frame's number.",
-     .initial = initial_value(std::string{"parts"}), .choices = {"parts", "gradient", "noise", "counter"}},
-    {.name = "size", .type = size, .help = "Width and height of the pictures.",
-     .initial = initial_value(pixel_size{640, 480}), .least = 16, .most = 16384, .unit = "pixels"},
-    {.name = "fps", .type = number, .help = "Frames in a second.", .initial = initial_value(30.0),
-     .least = 0.001, .most = 1000, .unit = "Hz"},
-    {.name = "frames", .type = integer, .help = "Ends after so many frames; endless by default.", .least = 1,
+    {.name = "scene",
+     .type = choice,
+     .help =
+       "What it shows: machined parts on a belt with and without defects (knows the truth), moving "
+       "colour gradients, noise, or the frame's number.",
+     .initial = initial_value(std::string{"parts"}),
+     .choices = {"parts", "gradient", "noise", "counter"}},
+    {.name = "size",
+     .type = size,
+     .help = "Width and height of the pictures.",
+     .initial = initial_value(pixel_size{640, 480}),
+     .least = 16,
+     .most = 16384,
+     .unit = "pixels"},
+    {.name = "fps",
+     .type = number,
+     .help = "Frames in a second.",
+     .initial = initial_value(30.0),
+     .least = 0.001,
+     .most = 1000,
+     .unit = "Hz"},
+    {.name = "frames",
+     .type = integer,
+     .help = "Ends after so many frames; endless by default.",
+     .least = 1,
      .unit = "frames"},
-    {.name = "seed", .type = integer,
-     .help = "Chooses pictures, jitter and losses; by default it follows from the stream's id, so that "
-             "each camera shows something else.",
+    {.name = "seed",
+     .type = integer,
+     .help =
+       "Chooses pictures, jitter and losses; by default it follows from the stream's id, so that "
+       "each camera shows something else.",
      .least = 0},
-    {.name = "realtime", .type = boolean,
-     .help = "true: a live camera, frames come at their times and are dropped where they do not fit; false: as "
+    {.name = "realtime",
+     .type = boolean,
+     .help = "true: a live camera, frames come at their times and are dropped where they do not "
+             "fit; false: as "
              "fast as the graph takes them.",
      .initial = initial_value(true)},
-    {.name = "format", .type = choice, .help = "Pixel format.", .initial = initial_value(std::string{"bgr24"}),
+    {.name = "format",
+     .type = choice,
+     .help = "Pixel format.",
+     .initial = initial_value(std::string{"bgr24"}),
      .choices = {"bgr24", "rgb24", "i420", "nv12", "gray8"}},
-    {.name = "jitter", .type = parameter_type::duration,
+    {.name = "jitter",
+     .type = parameter_type::duration,
      .help = "Each frame is taken up to so much later than at its regular time.",
-     .initial = initial_value(hyperframes::duration{0}), .least = 0},
-    {.name = "drop", .type = number,
-     .help = "Share of frames that the device loses: its counter jumps.", .initial = initial_value(0.0),
-     .least = 0, .most = 0.99},
-    {.name = "offset", .type = parameter_type::duration, .help = "What the camera's clock shows at its first frame.",
+     .initial = initial_value(hyperframes::duration{0}),
+     .least = 0},
+    {.name = "drop",
+     .type = number,
+     .help = "Share of frames that the device loses: its counter jumps.",
+     .initial = initial_value(0.0),
+     .least = 0,
+     .most = 0.99},
+    {.name = "offset",
+     .type = parameter_type::duration,
+     .help = "What the camera's clock shows at its first frame.",
      .initial = initial_value(hyperframes::duration{0})},
-    {.name = "drift", .type = number,
+    {.name = "drift",
+     .type = number,
      .help = "How much faster than true time the camera's clock runs; slower where negative.",
-     .initial = initial_value(0.0), .least = -100000, .most = 100000, .unit = "ppm"},
+     .initial = initial_value(0.0),
+     .least = -100000,
+     .most = 100000,
+     .unit = "ppm"},
   };
   d.check = check;
   d.make = [](const settings& config, const std::string&) -> std::unique_ptr<camera> {

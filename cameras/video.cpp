@@ -1,153 +1,35 @@
 #include "cameras/video.hpp"
 
 #include "cameras/decoder_pool.hpp"
+#include "cameras/film.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
 extern "C" {
-#include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/pixdesc.h>
-#include <libswscale/swscale.h>
 }
 
 namespace hyperframes {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-struct av_deleter {
-  void operator()(AVFormatContext* p) const noexcept { avformat_close_input(&p); }
-  void operator()(AVCodecContext* p) const noexcept { avcodec_free_context(&p); }
-  void operator()(AVPacket* p) const noexcept { av_packet_free(&p); }
-  void operator()(AVFrame* p) const noexcept { av_frame_free(&p); }
-  void operator()(SwsContext* p) const noexcept { sws_freeContext(p); }
-};
-template <class T>
-using av_ptr = std::unique_ptr<T, av_deleter>;
-
-std::string words_of(int code) {
-  std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
-  av_strerror(code, text.data(), text.size());
-  return text.data();
-}
-
-duration in_time(std::int64_t ticks, AVRational base) {
-  return duration{av_rescale_q(ticks, base, AVRational{1, 1'000'000'000})};
-}
-
-/// How many decoded pictures a decoder may keep as references.
-std::size_t references_of(AVCodecID codec) {
-  const auto* about = avcodec_descriptor_get(codec);
-  if (about && (about->props & AV_CODEC_PROP_INTRA_ONLY) != 0)
-    return 0;
-  switch (codec) {
-    case AV_CODEC_ID_H264:
-    case AV_CODEC_ID_HEVC:
-      return 16;
-    case AV_CODEC_ID_VP9:
-    case AV_CODEC_ID_AV1:
-      return 8;
-    default:
-      return 4;
-  }
-}
-
-std::string name_of(const AVCodecParameters& codec) {
-  if (codec.codec_id != AV_CODEC_ID_NONE)
-    return avcodec_get_name(codec.codec_id);
-  std::array<char, AV_FOURCC_MAX_STRING_SIZE> tag{};
-  return av_fourcc_make_string(tag.data(), codec.codec_tag);
-}
-
-/// A film opened for reading: its demuxer, and what is known of its video stream.
-struct film {
-  av_ptr<AVFormatContext> input;
-  AVStream* stream = nullptr;
-  const AVCodec* codec = nullptr;
-
-  double fps() const { return rate_.num > 0 && rate_.den > 0 ? av_q2d(rate_) : 0; }
-  duration frame_time() const {
-    return fps() > 0 ? duration{std::llround(1e9 / fps())} : std::chrono::milliseconds{40};
-  }
-  void find_rate() { rate_ = av_guess_frame_rate(input.get(), stream, nullptr); }
-
-private:
-  AVRational rate_{0, 1};
-};
-
-expected<film> open_film(const std::string& path, AVIOInterruptCB interrupt) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored))
-    return make_error(errc::io_failed, path, "a video file is needed, but this is a folder; camera images reads "
-                                             "folders of pictures");
-  if (!fs::exists(path, ignored))
-    return make_error(errc::io_failed, path, "there is no such file");
-  film f;
-  auto* raw = avformat_alloc_context();
-  if (!raw)
-    return make_error(errc::out_of_memory, path, "no memory for a demuxer");
-  raw->interrupt_callback = interrupt;
-  if (const int failed = avformat_open_input(&raw, ("file:" + path).c_str(), nullptr, nullptr); failed < 0)
-    return make_error(failed == AVERROR_EXIT ? errc::stopped : errc::io_failed, path,
-                      failed == AVERROR_INVALIDDATA ? "this is not a video in a format that FFmpeg knows"
-                                                    : "the video cannot be opened: " + words_of(failed));
-  f.input.reset(raw);
-  if (const int failed = avformat_find_stream_info(raw, nullptr); failed < 0)
-    return make_error(failed == AVERROR_EXIT ? errc::stopped : errc::io_failed, path,
-                      "the video's header cannot be read: " + words_of(failed));
-  const int best = av_find_best_stream(raw, AVMEDIA_TYPE_VIDEO, -1, -1, nullptr, 0);
-  if (best < 0)
-    return make_error(errc::io_failed, path, "the file has no video stream");
-  for (unsigned i = 0; i < raw->nb_streams; ++i)
-    if (static_cast<int>(i) != best)
-      raw->streams[i]->discard = AVDISCARD_ALL;
-  f.stream = raw->streams[best];
-  const auto& parameters = *f.stream->codecpar;
-  f.codec = avcodec_find_decoder(parameters.codec_id);
-  if (!f.codec)
-    return make_error(errc::io_failed, path,
-                      "this build of FFmpeg has no decoder for the video's codec " + name_of(parameters));
-  if (parameters.width <= 0 || parameters.height <= 0)
-    return make_error(errc::io_failed, path, "the video's header names no size");
-  f.find_rate();
-  return f;
-}
-
-expected<av_ptr<AVCodecContext>> make_decoder(const film& f, int threads, const std::string& path) {
-  av_ptr<AVCodecContext> context{avcodec_alloc_context3(f.codec)};
-  if (!context)
-    return make_error(errc::out_of_memory, path, "no memory for a decoder");
-  if (const int failed = avcodec_parameters_to_context(context.get(), f.stream->codecpar); failed < 0)
-    return make_error(errc::io_failed, path, "the video's header cannot be used: " + words_of(failed));
-  context->pkt_timebase = f.stream->time_base;
-  context->thread_count = threads;
-  context->flags |= AV_CODEC_FLAG_OUTPUT_CORRUPT; // flagged instead of swallowed
-  context->log_level_offset = 64;                 // what it would print comes as frames and errors
-#if LIBAVCODEC_VERSION_MAJOR < 60
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-  context->thread_safe_callbacks = 1;
-#pragma GCC diagnostic pop
-#endif
-  return context;
-}
-
-void set_colours(video_format& format, AVColorRange range, AVColorSpace matrix, AVPixelFormat pixels) {
+void set_colours(
+  video_format& format, AVColorRange range, AVColorSpace matrix, AVPixelFormat pixels) {
   if (format.format != pixel_format::i420 && format.format != pixel_format::nv12)
     return;
   format.full_range = range == AVCOL_RANGE_JPEG || pixels == AV_PIX_FMT_YUVJ420P;
-  format.bt709 = matrix == AVCOL_SPC_BT709 || (matrix == AVCOL_SPC_UNSPECIFIED && format.height >= 720);
+  format.bt709 =
+    matrix == AVCOL_SPC_BT709 || (matrix == AVCOL_SPC_UNSPECIFIED && format.height >= 720);
 }
 
 bool same(const video_format& a, const video_format& b) {
-  if (a.format != b.format || a.width != b.width || a.height != b.height || a.full_range != b.full_range
-      || a.bt709 != b.bt709)
+  if (
+    a.format != b.format || a.width != b.width || a.height != b.height
+    || a.full_range != b.full_range || a.bt709 != b.bt709)
     return false;
   for (std::size_t p = 0; p < a.plane_count(); ++p)
     if (a.planes[p].offset != b.planes[p].offset || a.planes[p].stride != b.planes[p].stride)
@@ -158,21 +40,30 @@ bool same(const video_format& a, const video_format& b) {
 /// The older formats' names say "full range"; swscale wants the range apart.
 AVPixelFormat without_range(AVPixelFormat format) {
   switch (format) {
-    case AV_PIX_FMT_YUVJ411P: return AV_PIX_FMT_YUV411P;
-    case AV_PIX_FMT_YUVJ420P: return AV_PIX_FMT_YUV420P;
-    case AV_PIX_FMT_YUVJ422P: return AV_PIX_FMT_YUV422P;
-    case AV_PIX_FMT_YUVJ440P: return AV_PIX_FMT_YUV440P;
-    case AV_PIX_FMT_YUVJ444P: return AV_PIX_FMT_YUV444P;
-    default: return format;
+    case AV_PIX_FMT_YUVJ411P:
+      return AV_PIX_FMT_YUV411P;
+    case AV_PIX_FMT_YUVJ420P:
+      return AV_PIX_FMT_YUV420P;
+    case AV_PIX_FMT_YUVJ422P:
+      return AV_PIX_FMT_YUV422P;
+    case AV_PIX_FMT_YUVJ440P:
+      return AV_PIX_FMT_YUV440P;
+    case AV_PIX_FMT_YUVJ444P:
+      return AV_PIX_FMT_YUV444P;
+    default:
+      return format;
   }
 }
 
 class video_camera final : public camera {
 public:
   video_camera(const settings& config, const std::string& folder)
-    : path_((fs::path{folder} / config.text("path")).string()), realtime_(config.flag("realtime")),
-      loop_(config.flag("loop")), threads_(static_cast<int>(config.integer("threads"))),
-      packet_(av_packet_alloc()), frame_(av_frame_alloc()) {}
+    : path_((std::filesystem::path{folder} / config.text("path")).string()),
+      realtime_(config.flag("realtime")),
+      loop_(config.flag("loop")),
+      threads_(static_cast<int>(config.integer("threads"))),
+      packet_(av_packet_alloc()),
+      frame_(av_frame_alloc()) {}
 
   expected<camera_info> probe() override;
   expected<void> open(const camera_environment& environment) override;
@@ -181,7 +72,9 @@ public:
 
 private:
   AVIOInterruptCB interruption() {
-    return {[](void* flag) { return static_cast<std::atomic<bool>*>(flag)->load() ? 1 : 0; }, &interrupted_};
+    return {
+      [](void* flag) { return static_cast<std::atomic<bool>*>(flag)->load() ? 1 : 0; },
+      &interrupted_};
   }
   std::size_t decoder_frames() const;
   expected<void> begin_pass();
@@ -191,7 +84,9 @@ private:
   camera_event picture();
   bool convert(const decoder_pool::picture& to);
   capture_time stamp(std::int64_t ticks);
-  error stopped() const { return make_error(errc::stopped, stream_, "reading " + path_ + " was interrupted"); }
+  error stopped() const {
+    return make_error(errc::stopped, stream_, "reading " + path_ + " was interrupted");
+  }
   media_type_ptr type_of(video_format format);
 
   std::string path_;
@@ -206,14 +101,13 @@ private:
   av_ptr<AVPacket> packet_;
   av_ptr<AVFrame> frame_;
   av_ptr<SwsContext> scaler_;
-  media_type_ptr media_; ///< of the last frame
-  bool draining_ = false;
-  bool refused_ = false; ///< the decoder refused the last packet
-  int unreadable_ = 0;   ///< failures of the demuxer in a row
+  media_type_ptr media_;      ///< of the last frame
+  bool refused_ = false;      ///< the decoder refused the last packet
+  int unreadable_ = 0;        ///< failures of the demuxer in a row
   std::uint64_t in_pass_ = 0; ///< frames of this pass through the file
   std::uint64_t device_id_ = 0;
-  duration shift_{};                 ///< of this pass
-  std::optional<capture_time> last_; ///< frame
+  duration shift_{};                      ///< of this pass
+  std::optional<capture_time> last_;      ///< frame
   std::optional<captured_frame> pending_; ///< not due yet
   std::optional<graph_time> start_;
   capture_time first_{};
@@ -225,9 +119,7 @@ std::size_t video_camera::decoder_frames() const {
                     && direct_format(static_cast<AVPixelFormat>(parameters.format));
   if (!lent)
     return 1; // the one that is copied or converted to
-  const auto delay = static_cast<std::size_t>(std::max(parameters.video_delay, 0));
-  // The picture in decoding, the one handed over, and the last one, which hides errors.
-  return references_of(parameters.codec_id) + delay + static_cast<std::size_t>(threads_) + 3;
+  return pictures_held(film_, threads_);
 }
 
 expected<camera_info> video_camera::probe() {
@@ -243,20 +135,21 @@ expected<camera_info> video_camera::probe() {
   const auto direct = direct_format(pixels);
 
   camera_info info;
-  auto format = video_format::packed(direct.value_or(pixel_format::bgr24),
-                                     static_cast<std::uint32_t>(parameters.width),
-                                     static_cast<std::uint32_t>(parameters.height));
+  auto format = video_format::packed(
+    direct.value_or(pixel_format::bgr24), static_cast<std::uint32_t>(parameters.width),
+    static_cast<std::uint32_t>(parameters.height));
   set_colours(format, parameters.color_range, parameters.color_space, pixels);
   info.media.video = format;
   info.fps = film_.fps();
   info.live = realtime_;
-  info.frame_bytes = decoder_pool::slot_bytes(direct ? decoder.value().get() : nullptr,
-                                              direct ? pixels : AV_PIX_FMT_BGR24, parameters.width,
-                                              parameters.height);
+  info.frame_bytes = decoder_pool::slot_bytes(
+    direct ? decoder.value().get() : nullptr, direct ? pixels : AV_PIX_FMT_BGR24, parameters.width,
+    parameters.height);
   info.own_frames = decoder_frames();
   info.blocks = true;
   if (!loop_) {
-    // Only an index knows how many frames there are: an AVI's header counts places in time, filled or not.
+    // Only an index knows how many frames there are: an AVI's header counts places in time, filled
+    // or not.
     const int indexed = avformat_index_get_entries_count(film_.stream);
     const std::string container = film_.input->iformat->name;
     if (container.find("mp4") != std::string::npos && film_.stream->nb_frames > 0)
@@ -301,9 +194,11 @@ expected<void> video_camera::begin_pass() {
   decoder_->opaque = pool_.get();
   decoder_->get_buffer2 = decoder_pool::get_buffer2;
   if (const int failed = avcodec_open2(decoder_.get(), film_.codec, nullptr); failed < 0)
-    return make_error(errc::io_failed, path_,
-                      std::string{"FFmpeg's decoder "} + film_.codec->name + " cannot be started: " + words_of(failed));
-  draining_ = refused_ = false;
+    return make_error(
+      errc::io_failed, path_,
+      std::string{"FFmpeg's decoder "} + film_.codec->name
+        + " cannot be started: " + words_of(failed));
+  refused_ = false;
   unreadable_ = 0;
   in_pass_ = 0;
   return {};
@@ -335,7 +230,8 @@ camera_event video_camera::next() {
   for (;;) {
     if (interrupted_)
       return stopped();
-    const int got = refused_ ? AVERROR(EAGAIN) : avcodec_receive_frame(decoder_.get(), frame_.get());
+    const int got =
+      refused_ ? AVERROR(EAGAIN) : avcodec_receive_frame(decoder_.get(), frame_.get());
     if (got == 0)
       return picture();
     if (std::exchange(refused_, false))
@@ -367,7 +263,6 @@ std::optional<error> video_camera::feed() {
   const int got = av_read_frame(film_.input.get(), packet_.get());
   if (got == AVERROR_EOF) {
     avcodec_send_packet(decoder_.get(), nullptr);
-    draining_ = true;
     return {};
   }
   if (got < 0) {
@@ -375,8 +270,10 @@ std::optional<error> video_camera::feed() {
       return stopped();
     if (++unreadable_ < give_up_after)
       return {};
-    return make_error(errc::io_failed, path_,
-                      "the video cannot be read on after frame " + std::to_string(device_id_) + ": " + words_of(got));
+    return make_error(
+      errc::io_failed, path_,
+      "the video cannot be read on after frame " + std::to_string(device_id_) + ": "
+        + words_of(got));
   }
   unreadable_ = 0;
   if (packet_->stream_index == film_.stream->index) {
@@ -397,9 +294,9 @@ captured_frame video_camera::damaged() {
   if (!media_) {
     const auto& parameters = *film_.stream->codecpar;
     const auto direct = direct_format(static_cast<AVPixelFormat>(parameters.format));
-    f.media = type_of(video_format::packed(direct.value_or(pixel_format::bgr24),
-                                           static_cast<std::uint32_t>(parameters.width),
-                                           static_cast<std::uint32_t>(parameters.height)));
+    f.media = type_of(video_format::packed(
+      direct.value_or(pixel_format::bgr24), static_cast<std::uint32_t>(parameters.width),
+      static_cast<std::uint32_t>(parameters.height)));
   }
   ++in_pass_;
   return f;
@@ -421,12 +318,15 @@ camera_event video_camera::picture() {
   try {
     p = pool_->find(*frame_);
     if (!p) {
-      p = pool_->acquire(direct_format(pixels).value_or(pixel_format::bgr24), frame_->width, frame_->height);
+      p = pool_->acquire(
+        direct_format(pixels).value_or(pixel_format::bgr24), frame_->width, frame_->height);
       if (p && !convert(p)) {
         av_frame_unref(frame_.get());
-        return make_error(errc::io_failed, path_, std::string{"pictures in pixel format "}
-                                                    + (av_get_pix_fmt_name(pixels) ? av_get_pix_fmt_name(pixels) : "?")
-                                                    + " cannot be converted");
+        return make_error(
+          errc::io_failed, path_,
+          std::string{"pictures in pixel format "}
+            + (av_get_pix_fmt_name(pixels) ? av_get_pix_fmt_name(pixels) : "?")
+            + " cannot be converted");
       }
     }
   } catch (const failure& e) {
@@ -440,10 +340,11 @@ camera_event video_camera::picture() {
   } else if (realtime_) {
     f.flags |= frame_no_buffer;
   } else {
-    return make_error(errc::camera_failed, stream_,
-                      "asked for a frame while all " + std::to_string(pool_->slots())
-                        + " buffers of the camera are in use, although it is not live and was to be asked for "
-                          "what the graph can hold only; this is a defect of the runtime");
+    return make_error(
+      errc::camera_failed, stream_,
+      "asked for a frame while all " + std::to_string(pool_->slots())
+        + " buffers of the camera are in use, although it is not live and was to be asked for "
+          "what the graph can hold only; this is a defect of the runtime");
   }
   return f;
 }
@@ -458,13 +359,15 @@ bool video_camera::convert(const decoder_pool::picture& to) {
   }
   const auto pixels = static_cast<AVPixelFormat>(frame_->format);
   if (direct_format(pixels)) {
-    av_image_copy(data.data(), strides.data(), const_cast<const std::uint8_t**>(frame_->data), frame_->linesize,
-                  pixels, frame_->width, frame_->height);
+    av_image_copy(
+      data.data(), strides.data(), const_cast<const std::uint8_t**>(frame_->data), frame_->linesize,
+      pixels, frame_->width, frame_->height);
     return true;
   }
   const auto plain = without_range(pixels);
-  scaler_.reset(sws_getCachedContext(scaler_.release(), frame_->width, frame_->height, plain, frame_->width,
-                                     frame_->height, AV_PIX_FMT_BGR24, SWS_BILINEAR, nullptr, nullptr, nullptr));
+  scaler_.reset(sws_getCachedContext(
+    scaler_.release(), frame_->width, frame_->height, plain, frame_->width, frame_->height,
+    AV_PIX_FMT_BGR24, SWS_BILINEAR, nullptr, nullptr, nullptr));
   if (!scaler_)
     return false;
   const bool hd = frame_->colorspace == AVCOL_SPC_BT709
@@ -472,7 +375,10 @@ bool video_camera::convert(const decoder_pool::picture& to) {
   const auto* matrix = sws_getCoefficients(hd ? SWS_CS_ITU709 : SWS_CS_ITU601);
   const int full = plain != pixels || frame_->color_range == AVCOL_RANGE_JPEG ? 1 : 0;
   sws_setColorspaceDetails(scaler_.get(), matrix, full, matrix, 1, 0, 1 << 16, 1 << 16);
-  return sws_scale(scaler_.get(), frame_->data, frame_->linesize, 0, frame_->height, data.data(), strides.data()) > 0;
+  return sws_scale(
+           scaler_.get(), frame_->data, frame_->linesize, 0, frame_->height, data.data(),
+           strides.data())
+         > 0;
 }
 
 /// The capture time for presentation time `ticks`; see the header.
@@ -504,17 +410,31 @@ camera_description video_description() {
   using enum parameter_type;
   camera_description d;
   d.name = "video";
-  d.summary = "Plays a video file with FFmpeg: every frame with its true time, as fast as it is taken or in real time.";
+  d.summary = "Plays a video file with FFmpeg: every frame with its true time, as fast as it is "
+              "taken or in real time.";
   d.parameters = {
-    {.name = "path", .type = text, .help = "The video file.", .required = true, .existing_file = true},
-    {.name = "realtime", .type = boolean,
-     .help = "true: frames come at their times, as from a live camera, and are dropped where they do not fit; "
+    {.name = "path",
+     .type = text,
+     .help = "The video file.",
+     .required = true,
+     .existing_file = true},
+    {.name = "realtime",
+     .type = boolean,
+     .help = "true: frames come at their times, as from a live camera, and are dropped where they "
+             "do not fit; "
              "false: as fast as the graph takes them.",
      .initial = initial_value(false)},
-    {.name = "loop", .type = boolean, .help = "Begins anew after the last frame; times go on rising.",
+    {.name = "loop",
+     .type = boolean,
+     .help = "Begins anew after the last frame; times go on rising.",
      .initial = initial_value(false)},
-    {.name = "threads", .type = integer, .help = "Threads of the decoder; each takes one more buffer.",
-     .initial = initial_value(std::int64_t{1}), .least = 1, .most = 64, .unit = "threads"},
+    {.name = "threads",
+     .type = integer,
+     .help = "Threads of the decoder; each takes one more buffer.",
+     .initial = initial_value(std::int64_t{1}),
+     .least = 1,
+     .most = 64,
+     .unit = "threads"},
   };
   d.make = [](const settings& config, const std::string& folder) -> std::unique_ptr<camera> {
     return std::make_unique<video_camera>(config, folder);

@@ -62,7 +62,9 @@ TEST_CASE("decoder_pool: a lent slot is found again, is read-only, and comes bac
   for (std::size_t plane = 0; plane < 3; ++plane) {
     CHECK(p.format.planes[plane].offset % 64 == 0);
     CHECK(p.format.planes[plane].stride >= (plane == 0 ? 50 : 25));
-    CHECK(p.format.planes[plane].offset + p.format.planes[plane].stride * (plane == 0 ? 30 : 15) <= p.slot.size());
+    CHECK(
+      p.format.planes[plane].offset + p.format.planes[plane].stride * (plane == 0 ? 30 : 15)
+      <= p.slot.size());
   }
   CHECK_FALSE(p.starved);
   CHECK_FALSE(p.slot.unique());

@@ -58,8 +58,8 @@ inline std::vector<std::byte> pixels(const captured_frame& f) {
   return all;
 }
 
-/// Reads to the end; the buffers are let go at once, the descriptions kept. FNV-1a of each picture, taken
-/// eight bytes at a time, stands in for its pixels.
+/// Reads to the end; the buffers are let go at once, the descriptions kept. FNV-1a of each picture,
+/// taken eight bytes at a time, stands in for its pixels.
 struct seen {
   captured_frame frame;
   std::uint64_t hash = 0; ///< 0: no content

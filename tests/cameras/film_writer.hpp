@@ -1,7 +1,6 @@
 #pragma once
 
 #include <doctest/doctest.h>
-
 #include <opencv2/imgcodecs.hpp>
 
 #include <cstdint>
@@ -20,7 +19,8 @@ namespace hyperframes::test {
 class film_writer {
 public:
   /// @param container "matroska" or "avi"; times are in ms.
-  film_writer(const std::string& path, const char* container, AVCodecID codec, int width, int height) {
+  film_writer(
+    const std::string& path, const char* container, AVCodecID codec, int width, int height) {
     REQUIRE(avformat_alloc_output_context2(&out_, nullptr, container, path.c_str()) >= 0);
     stream_ = avformat_new_stream(out_, nullptr);
     auto& p = *stream_->codecpar;

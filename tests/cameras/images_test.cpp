@@ -1,5 +1,4 @@
 #include "cameras/images.hpp"
-
 #include "tests/cameras/drive.hpp"
 
 #include <opencv2/imgcodecs.hpp>
@@ -96,7 +95,9 @@ TEST_CASE("images: sizes may differ") {
   std::vector<captured_frame> held; // over the change of the pool
   for (int i = 0; i < 5; ++i)
     held.push_back(frame_in(c->read(at_ms(0))));
-  const std::array names{"video bgr24 8x6", "video bgr24 4x3", "video bgr24 64x48", "video bgr24 8x6", "video bgr24 8x6"};
+  const std::array names{
+    "video bgr24 8x6", "video bgr24 4x3", "video bgr24 64x48", "video bgr24 8x6",
+    "video bgr24 8x6"};
   for (std::size_t i = 0; i < 5; ++i) {
     CHECK(held[i].media->to_string() == names[i]);
     const auto all = pixels(held[i]);
@@ -121,7 +122,8 @@ TEST_CASE("images: in a loop times and counters go on rising") {
   }
 }
 
-TEST_CASE("images: in real time pictures are due at first read + n / fps and are dropped where they do not fit") {
+TEST_CASE("images: in real time pictures are due at first read + n / fps and are dropped where "
+          "they do not fit") {
   const scratch_folder folder;
   for (int i = 0; i < 4; ++i)
     write_picture(folder / (std::to_string(i) + ".png"), 8, 6, i);
@@ -146,9 +148,11 @@ TEST_CASE("images: an empty pool of a camera that is not live is a defect") {
     write_picture(folder / (std::to_string(i) + ".png"), 8, 6, i);
   auto c = opened(of(folder.str()), 1);
   const auto a = frame_in(c->read(at_ms(0))), b = frame_in(c->read(at_ms(0)));
-  CHECK(sentence(c->read(at_ms(0)))
-        == "cam1: asked for a frame while all 2 buffers of the camera are in use, although it is not live and was to "
-           "be asked for what the graph can hold only; this is a defect of the runtime");
+  CHECK(
+    sentence(c->read(at_ms(0)))
+    == "cam1: asked for a frame while all 2 buffers of the camera are in use, although it is not "
+       "live and was to "
+       "be asked for what the graph can hold only; this is a defect of the runtime");
 }
 
 TEST_CASE("images: an interrupted read returns") {
@@ -167,12 +171,21 @@ TEST_CASE("images: what cannot be read at all") {
     CHECK(probed.error().code == errc::io_failed);
     return probed.error().to_string();
   };
-  CHECK(wrong(folder.str())
-        == folder.str() + ": the folder has no pictures (.png, .jpg, .bmp, .tif, .webp and the like); name others by a "
-                          "glob such as " + folder.str() + "/*.dat");
-  CHECK(wrong(folder / "none*.png") == (folder / "none*.png") + ": no file has this name or matches this glob");
+  CHECK(
+    wrong(folder.str())
+    == folder.str()
+         + ": the folder has no pictures (.png, .jpg, .bmp, .tif, .webp and the like); name others "
+           "by a "
+           "glob such as "
+         + folder.str() + "/*.dat");
+  CHECK(
+    wrong(folder / "none*.png")
+    == (folder / "none*.png") + ": no file has this name or matches this glob");
   write_file(folder / "1.png", "no");
   write_file(folder / "2.png", "no");
-  CHECK(wrong(folder.str())
-        == folder.str() + ": none of the 2 files can be decoded as a picture; `path` names a folder or a glob of pictures");
+  CHECK(
+    wrong(folder.str())
+    == folder.str()
+         + ": none of the 2 files can be decoded as a picture; `path` names a folder or a glob of "
+           "pictures");
 }

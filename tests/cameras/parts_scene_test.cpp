@@ -30,7 +30,9 @@ TEST_CASE("parts: a picture depends on size, seed and index only") {
 }
 
 TEST_CASE("parts: the classes and their shares") {
-  CHECK(parts_scene::labels() == std::vector<std::string>{"good", "scratch", "missing_hole", "chipped"});
+  CHECK(
+    parts_scene::labels()
+    == std::vector<std::string>{"good", "scratch", "missing_hole", "chipped"});
   std::array<int, 4> count{};
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const parts_scene scene{{16, 16}, seed};
@@ -43,7 +45,8 @@ TEST_CASE("parts: the classes and their shares") {
 }
 
 TEST_CASE("parts: writes its picture and nothing beside it") {
-  for (const auto& size : {pixel_size{16, 16}, pixel_size{17, 301}, pixel_size{1000, 19}, pixel_size{800, 600}}) {
+  for (const auto& size :
+       {pixel_size{16, 16}, pixel_size{17, 301}, pixel_size{1000, 19}, pixel_size{800, 600}}) {
     CAPTURE(size.width);
     CAPTURE(size.height);
     parts_scene scene{size, 1};
@@ -61,7 +64,8 @@ TEST_CASE("parts: writes its picture and nothing beside it") {
   }
 }
 
-// The shipped model was trained on this look. Where this test fails, the look has changed: train again.
+// The shipped model was trained on this look. Where this test fails, the look has changed: train
+// again.
 TEST_CASE("parts: looks as it did when the model was trained") {
   constexpr pixel_size size{640, 480};
   parts_scene scene{size, 7};
@@ -69,10 +73,10 @@ TEST_CASE("parts: looks as it did when the model was trained") {
   for (std::uint64_t i = 0; i < 40; ++i)
     truths += std::to_string(scene.truth(i));
   CHECK(truths == "3013300003200011320301301010003000101320");
-  constexpr std::array<std::array<int, 12>, 3> expected{{
-    {56, 69, 83, 57, 49, 96, 90, 65, 54, 69, 76, 53},
-    {70, 88, 92, 70, 64, 119, 119, 62, 68, 94, 86, 68},
-    {73, 102, 98, 71, 82, 119, 140, 60, 68, 99, 83, 66}}};
+  constexpr std::array<std::array<int, 12>, 3> expected{
+    {{56, 69, 83, 57, 49, 96, 90, 65, 54, 69, 76, 53},
+     {70, 88, 92, 70, 64, 119, 119, 62, 68, 94, 86, 68},
+     {73, 102, 98, 71, 82, 119, 140, 60, 68, 99, 83, 66}}};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto bgr = picture(scene, i, size);
     std::array<std::uint64_t, 12> sums{}; // 4 x 3 fields of 160 x 160 pixels
@@ -84,7 +88,9 @@ TEST_CASE("parts: looks as it did when the model was trained") {
       CAPTURE(field);
       const int mean = static_cast<int>(sums[field] / (160 * 160 * 3));
       CAPTURE(mean);
-      CHECK(std::abs(mean - expected[i][field]) <= 2); // OpenCV's versions draw edges alike, not the same
+      CHECK(
+        std::abs(mean - expected[i][field])
+        <= 2); // OpenCV's versions draw edges alike, not the same
     }
   }
 }

@@ -1,5 +1,4 @@
 #include "cameras/push.hpp"
-
 #include "tests/cameras/drive.hpp"
 
 #include <thread>
@@ -14,7 +13,10 @@ const camera_description about = push_description();
 
 settings small(bool live = true, std::int64_t queue = 2) {
   auto s = defaults(about);
-  s.with("size", pixel_size{4, 2}).with("format", std::string{"gray8"}).with("live", live).with("queue", queue);
+  s.with("size", pixel_size{4, 2})
+    .with("format", std::string{"gray8"})
+    .with("live", live)
+    .with("queue", queue);
   return s;
 }
 
@@ -141,10 +143,11 @@ TEST_CASE("push: a picture of the wrong size") {
   push_camera c{small()};
   REQUIRE(c.open(place(1)).has_value());
   const std::array<std::byte, 9> large{};
-  CHECK_THROWS_WITH_AS(c.port()->push(large, at(0)),
-                       "cam1: a frame of 9 bytes was pushed, but video gray8 4x2 has 8; push tightly packed rows of "
-                       "the size and format that the stream declares",
-                       failure);
+  CHECK_THROWS_WITH_AS(
+    c.port()->push(large, at(0)),
+    "cam1: a frame of 9 bytes was pushed, but video gray8 4x2 has 8; push tightly packed rows of "
+    "the size and format that the stream declares",
+    failure);
 }
 
 TEST_CASE("push: the port outlives cameras and serves the one that was opened last") {

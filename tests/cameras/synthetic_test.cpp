@@ -1,5 +1,4 @@
 #include "cameras/synthetic.hpp"
-
 #include "tests/cameras/drive.hpp"
 
 #include <cmath>
@@ -14,11 +13,14 @@ const camera_description about = synthetic_description();
 
 settings small() {
   auto s = defaults(about);
-  s.with("size", pixel_size{64, 48}).with("scene", std::string{"noise"}).with("seed", std::int64_t{5});
+  s.with("size", pixel_size{64, 48})
+    .with("scene", std::string{"noise"})
+    .with("seed", std::int64_t{5});
   return s;
 }
 
-std::unique_ptr<camera> opened(const settings& s, std::size_t frames_ahead = 4, std::string stream = "cam1") {
+std::unique_ptr<camera>
+opened(const settings& s, std::size_t frames_ahead = 4, std::string stream = "cam1") {
   auto c = about.make(s, {});
   const auto done = c->open(place(frames_ahead, std::move(stream)));
   REQUIRE(done.has_value());
@@ -41,7 +43,9 @@ TEST_CASE("synthetic: says what it gives") {
   CHECK(info.simulated);
   CHECK_FALSE(info.blocks);
 
-  s.with("scene", std::string{"counter"}).with("format", std::string{"nv12"}).with("frames", std::int64_t{60});
+  s.with("scene", std::string{"counter"})
+    .with("format", std::string{"nv12"})
+    .with("frames", std::int64_t{60});
   s.with("realtime", false);
   info = about.make(s, {})->probe().value();
   CHECK(info.media.to_string() == "video nv12 640x480");
@@ -58,7 +62,9 @@ TEST_CASE("synthetic: the same settings give the same bytes, times and losses") 
       CAPTURE(scene);
       CAPTURE(format);
       auto s = small();
-      s.with("scene", std::string{scene}).with("format", std::string{format}).with("frames", std::int64_t{12});
+      s.with("scene", std::string{scene})
+        .with("format", std::string{format})
+        .with("frames", std::int64_t{12});
       s.with("realtime", false).with("drop", 0.3).with("jitter", duration{5ms});
       const auto a = read_all(*opened(s)), b = read_all(*opened(s));
       REQUIRE(a.size() == 12);
@@ -105,13 +111,13 @@ TEST_CASE("synthetic: a live camera's frames are due at first read + n / fps") {
   auto c = opened(s, 8);
   struct row {
     double now_ms;
-    int device_id;    ///< of the frame that is given, or -1
-    double due_ms;    ///< where none is given
+    int device_id; ///< of the frame that is given, or -1
+    double due_ms; ///< where none is given
   };
   // Frames come one after the other when the reader is late: none is skipped.
   for (const auto& [now, id, due] :
-       {row{100, 0, 0}, row{100, -1, 140}, row{139.999, -1, 140}, row{140, 1, 0}, row{141, -1, 180}, row{300, 2, 0},
-        row{300, 3, 0}, row{300, 4, 0}, row{300, 5, 0}, row{300, -1, 340}}) {
+       {row{100, 0, 0}, row{100, -1, 140}, row{139.999, -1, 140}, row{140, 1, 0}, row{141, -1, 180},
+        row{300, 2, 0}, row{300, 3, 0}, row{300, 4, 0}, row{300, 5, 0}, row{300, -1, 340}}) {
     CAPTURE(now);
     const auto e = c->read(at_ms(now));
     if (id >= 0) {
@@ -138,7 +144,8 @@ TEST_CASE("synthetic: ends after its frames, and stays at the end") {
   CHECK(frame_in(c->read(at_ms(50))).device_id == 0);
 }
 
-TEST_CASE("synthetic: a live camera with an empty pool gives frames without content, and recovers") {
+TEST_CASE(
+  "synthetic: a live camera with an empty pool gives frames without content, and recovers") {
   auto s = small();
   s.with("fps", 1000.0);
   auto c = opened(s, 2); // 2 for the graph and 1 of its own
@@ -164,14 +171,19 @@ TEST_CASE("synthetic: a camera that is not live calls an empty pool a defect") {
   s.with("realtime", false);
   auto c = opened(s, 1);
   const auto a = frame_in(c->read(at_ms(0))), b = frame_in(c->read(at_ms(0)));
-  CHECK(sentence(c->read(at_ms(0)))
-        == "cam1: asked for a frame while all 2 buffers of the camera are in use, although it is not live and was to "
-           "be asked for what the graph can hold only; this is a defect of the runtime");
+  CHECK(
+    sentence(c->read(at_ms(0)))
+    == "cam1: asked for a frame while all 2 buffers of the camera are in use, although it is not "
+       "live and was to "
+       "be asked for what the graph can hold only; this is a defect of the runtime");
 }
 
 TEST_CASE("synthetic: offset, drift and jitter act on the camera's clock") {
   auto s = small();
-  s.with("realtime", false).with("fps", 10.0).with("offset", duration{-250ms}).with("drift", 1000.0);
+  s.with("realtime", false)
+    .with("fps", 10.0)
+    .with("offset", duration{-250ms})
+    .with("drift", 1000.0);
   s.with("frames", std::int64_t{50});
   const auto steady = read_all(*opened(s), false);
   for (std::size_t n = 0; n < steady.size(); ++n)
@@ -193,7 +205,10 @@ TEST_CASE("synthetic: offset, drift and jitter act on the camera's clock") {
 
 TEST_CASE("synthetic: jitter moves when a frame is due, drift and offset do not") {
   auto s = small();
-  s.with("fps", 10.0).with("jitter", duration{20ms}).with("offset", duration{1h}).with("drift", 50000.0);
+  s.with("fps", 10.0)
+    .with("jitter", duration{20ms})
+    .with("offset", duration{1h})
+    .with("drift", 50000.0);
   auto live = opened(s);
   s.with("realtime", false).with("offset", duration{0}).with("drift", 0.0);
   auto file = opened(s);
@@ -247,11 +262,14 @@ TEST_CASE("synthetic: rules between parameters") {
   s.with("format", std::string{"i420"}).with("size", pixel_size{64, 47});
   about.check(s, {}, faults);
   REQUIRE(faults.size() == 2);
-  CHECK(faults[0].message
-        == "jitter must not exceed the time between two frames, 33.333333 ms at this fps, or frames would overtake "
-           "each other");
-  CHECK(faults[1].message
-        == "format i420 halves its colour planes: both sides of size 64x47 must be even");
+  CHECK(
+    faults[0].message
+    == "jitter must not exceed the time between two frames, 33.333333 ms at this fps, or frames "
+       "would overtake "
+       "each other");
+  CHECK(
+    faults[1].message
+    == "format i420 halves its colour planes: both sides of size 64x47 must be even");
 }
 
 TEST_CASE("synthetic: a pool that does not fit into memory is an error, not a crash") {
@@ -261,5 +279,7 @@ TEST_CASE("synthetic: a pool that does not fit into memory is an error, not a cr
   REQUIRE(failed.has_error());
   CHECK(failed.error().code == errc::out_of_memory);
   CHECK(failed.error().to_string().find("cam1: ") == 0);
-  CHECK(failed.error().to_string().find("cannot be had; use fewer streams or smaller frames") != std::string::npos);
+  CHECK(
+    failed.error().to_string().find("cannot be had; use fewer streams or smaller frames")
+    != std::string::npos);
 }

@@ -1,6 +1,5 @@
-#include "cameras/video.hpp"
-
 #include "cameras/picture.hpp"
+#include "cameras/video.hpp"
 #include "tests/cameras/drive.hpp"
 #include "tests/cameras/film_writer.hpp"
 
@@ -31,7 +30,8 @@ std::unique_ptr<camera> opened(const settings& s, std::size_t frames_ahead = 3) 
 std::string real_film(const std::string& name) {
   const auto path = "/usr/share/doc/opencv-doc/examples/data/" + name;
   if (!std::filesystem::exists(path)) {
-    MESSAGE("the film " << path << " is missing: run tools/setup, which installs Debian's opencv-doc");
+    MESSAGE(
+      "the film " << path << " is missing: run tools/setup, which installs Debian's opencv-doc");
     FAIL("no film, no test");
   }
   return path;
@@ -61,11 +61,13 @@ TEST_CASE("video: real films run to their ends, with every frame, in time order,
     double fps;
     duration first, last, length;
   };
-  // Megamind_bugy.avi stores its B-frames in a way that some decoders stumble over; FFmpeg decodes every
-  // one. tree.avi has 444 places in time, of which 68 hold a picture.
+  // Megamind_bugy.avi stores its B-frames in a way that some decoders stumble over; FFmpeg decodes
+  // every one. tree.avi has 444 places in time, of which 68 hold a picture.
   for (const auto& [name, frames, media, fps, first, last, length] :
        {row{"vtest.avi", 795, "video i420 768x576", 10, 0ms, 79400ms, 79500ms},
-        row{"Megamind.avi", 270, "video i420 720x528", 23.976, 41708us, 11261us * 1000, 11261us * 1000},
+        row{
+          "Megamind.avi", 270, "video i420 720x528", 23.976, 41708us, 11261us * 1000,
+          11261us * 1000},
         row{"Megamind_bugy.avi", 270, "video i420 720x528", 30, 33333us, 9000ms, 9000ms},
         row{"tree.avi", 68, "video rgb24 320x240", 15, 0ms, 29533us * 1000, 29600ms}}) {
     CAPTURE(name);
@@ -89,8 +91,12 @@ TEST_CASE("video: real films run to their ends, with every frame, in time order,
       CHECK((i == 0 || all[i].frame.captured > all[i - 1].frame.captured));
     }
     CHECK((all[0].frame.flags & frame_key) != 0);
-    CHECK(in_ms(all[0].frame.captured.time_since_epoch()) == doctest::Approx(in_ms(first)).epsilon(0.01));
-    CHECK(in_ms(all.back().frame.captured.time_since_epoch()) == doctest::Approx(in_ms(last)).epsilon(0.001));
+    CHECK(
+      in_ms(all[0].frame.captured.time_since_epoch())
+      == doctest::Approx(in_ms(first)).epsilon(0.01));
+    CHECK(
+      in_ms(all.back().frame.captured.time_since_epoch())
+      == doctest::Approx(in_ms(last)).epsilon(0.001));
 
     s.with("threads", std::int64_t{3});
     const auto threaded = read_all(*opened(s));
@@ -128,7 +134,8 @@ TEST_CASE("video: frames outlive the camera") {
   CHECK(hash_of(f) == hash);
 }
 
-TEST_CASE("video: a damaged film runs to its end, and what the decoder calls damaged is a corrupt frame") {
+TEST_CASE(
+  "video: a damaged film runs to its end, and what the decoder calls damaged is a corrupt frame") {
   const scratch_folder folder;
   std::ifstream in{real_film("Megamind.avi"), std::ios::binary};
   std::string bytes{std::istreambuf_iterator<char>{in}, {}};
@@ -139,8 +146,8 @@ TEST_CASE("video: a damaged film runs to its end, and what the decoder calls dam
   const auto all = read_all(*opened(of(folder / "damaged.avi")));
   CHECK(all.size() >= 250);
   CHECK(all.size() <= 300);
-  const auto corrupt = std::count_if(all.begin(), all.end(),
-                                     [](const seen& s) { return (s.frame.flags & frame_corrupt) != 0; });
+  const auto corrupt = std::count_if(
+    all.begin(), all.end(), [](const seen& s) { return (s.frame.flags & frame_corrupt) != 0; });
   CHECK(corrupt > 0);
   CHECK(corrupt < static_cast<long>(all.size()));
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -190,7 +197,8 @@ TEST_CASE("video: times are the film's own, at a variable rate too") {
       REQUIRE(std::holds_alternative<not_before>(early));
       CHECK(std::get<not_before>(early).due == due);
     }
-    CHECK(frame_in(c->read(due)).captured.time_since_epoch() == std::chrono::milliseconds{times[i]});
+    CHECK(
+      frame_in(c->read(due)).captured.time_since_epoch() == std::chrono::milliseconds{times[i]});
   }
   CHECK(std::holds_alternative<end_of_stream>(c->read(at_ms(99999))));
 }
@@ -209,12 +217,23 @@ TEST_CASE("video: times that do not rise are put behind their predecessors") {
   CHECK(all[3].frame.captured.time_since_epoch() == 200ms);
 }
 
-TEST_CASE("video: a change of size brings a new media type; frames of the old size stay what they were") {
+TEST_CASE(
+  "video: a change of size brings a new media type; frames of the old size stay what they were") {
   const scratch_folder folder;
   {
     film_writer film{folder / "film.mkv", "matroska", AV_CODEC_ID_MJPEG, 64, 48};
     for (int i = 0; i < 9; ++i) // 64x48, 128x96, 32x24 and again
-      film.add(encoded(".jpg", shade(i % 3 == 1 ? 128 : i % 3 == 2 ? 32 : 64, i % 3 == 1 ? 96 : i % 3 == 2 ? 24 : 48, 25 * i)), 40 * i);
+      film.add(
+        encoded(
+          ".jpg", shade(
+                    i % 3 == 1   ? 128
+                    : i % 3 == 2 ? 32
+                                 : 64,
+                    i % 3 == 1   ? 96
+                    : i % 3 == 2 ? 24
+                                 : 48,
+                    25 * i)),
+        40 * i);
   }
   auto c = opened(of(folder / "film.mkv"), 9);
   std::vector<captured_frame> held;
@@ -238,7 +257,8 @@ TEST_CASE("video: pixel formats that pass as they are, and those that are conver
   cv::Mat colours(48, 66, CV_8UC3); // an odd half width
   for (int y = 0; y < 48; ++y)
     for (int x = 0; x < 66; ++x)
-      colours.at<cv::Vec3b>(y, x) = {static_cast<std::uint8_t>(3 * x), static_cast<std::uint8_t>(5 * y), 77};
+      colours.at<cv::Vec3b>(y, x) = {
+        static_cast<std::uint8_t>(3 * x), static_cast<std::uint8_t>(5 * y), 77};
   cv::Mat gray, wide, alpha;
   cv::cvtColor(colours, gray, cv::COLOR_BGR2GRAY);
   colours.convertTo(wide, CV_16UC3, 257);
@@ -377,18 +397,26 @@ TEST_CASE("video: an interrupted read returns, and the camera can be opened agai
 TEST_CASE("video: what cannot be played, in sentences") {
   const scratch_folder folder;
   CHECK(wrong(folder / "none.avi") == (folder / "none.avi") + ": there is no such file");
-  CHECK(wrong(folder.str())
-        == folder.str() + ": a video file is needed, but this is a folder; camera images reads folders of pictures");
+  CHECK(
+    wrong(folder.str())
+    == folder.str()
+         + ": a video file is needed, but this is a folder; camera images reads folders of "
+           "pictures");
   write_file(folder / "empty.avi", "");
   CHECK(wrong(folder / "empty.avi").find("empty.avi: ") != std::string::npos);
   write_file(folder / "noise.avi", std::string(4000, 'x'));
-  CHECK(wrong(folder / "noise.avi")
-        == (folder / "noise.avi") + ": this is not a video in a format that FFmpeg knows");
+  CHECK(
+    wrong(folder / "noise.avi")
+    == (folder / "noise.avi") + ": this is not a video in a format that FFmpeg knows");
   write_file(folder / "words.txt", "Nobody would play this.\n");
-  CHECK(wrong(folder / "words.txt")
-        == (folder / "words.txt") + ": this is not a video in a format that FFmpeg knows");
+  CHECK(
+    wrong(folder / "words.txt")
+    == (folder / "words.txt") + ": this is not a video in a format that FFmpeg knows");
 
-  std::string sound("RIFF\x24\x08\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\0\x08\0\0", 44);
+  std::string sound(
+    "RIFF\x24\x08\0\0WAVEfmt "
+    "\x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\0\x08\0\0",
+    44);
   sound.resize(44 + 2048);
   write_file(folder / "sound.wav", sound);
   CHECK(wrong(folder / "sound.wav") == (folder / "sound.wav") + ": the file has no video stream");
@@ -399,11 +427,14 @@ TEST_CASE("video: what cannot be played, in sentences") {
   for (auto at = bytes.find("div3"); at < 4096; at = bytes.find("div3"))
     bytes.replace(at, 4, "HFRM");
   write_file(folder / "codec.avi", bytes);
-  CHECK(wrong(folder / "codec.avi")
-        == (folder / "codec.avi") + ": this build of FFmpeg has no decoder for the video's codec HFRM");
+  CHECK(
+    wrong(folder / "codec.avi")
+    == (folder / "codec.avi") + ": this build of FFmpeg has no decoder for the video's codec HFRM");
 }
 
 TEST_CASE("video: relative paths start from the graph's folder") {
   const auto s = of("vtest.avi");
-  CHECK(about.make(s, std::filesystem::path{real_film("vtest.avi")}.parent_path())->probe().has_value());
+  CHECK(about.make(s, std::filesystem::path{real_film("vtest.avi")}.parent_path())
+          ->probe()
+          .has_value());
 }
