@@ -55,8 +55,22 @@ std::vector<part_spot> bolt_holes(part_shape shape) {
   return holes;
 }
 
+/// The contours that all parts of a shape share, made once.
+struct contours {
+  std::vector<part_spot> body, holes;
+};
+const contours& contours_of(part_shape shape) {
+  static const auto all = [] {
+    std::array<contours, 3> made;
+    for (const auto s : {part_shape::gear, part_shape::flange, part_shape::plate})
+      made[static_cast<std::size_t>(s)] = {outline(s), bolt_holes(s)};
+    return made;
+  }();
+  return all[static_cast<std::size_t>(shape)];
+}
+
 /// A piece broken out of the rim, half-way between two bolt holes.
-std::vector<part_spot> broken_piece(part_shape shape, random_draw& draw) {
+std::array<part_spot, 11> broken_piece(part_shape shape, random_draw& draw) {
   double x = 0, y = 0;
   if (shape == part_shape::plate) {
     const bool end = draw.unit() < 0.4;
@@ -65,33 +79,35 @@ std::vector<part_spot> broken_piece(part_shape shape, random_draw& draw) {
     y = end ? draw.between(-0.12, 0.12) : sign * 0.72;
   } else {
     const int count = shape == part_shape::gear ? 5 : 6;
-    const double angle = 2 * pi * (draw.below(count) + 0.5 + draw.between(-0.15, 0.15)) / count;
+    const int gap = draw.below(count);
+    const double angle = 2 * pi * (gap + 0.5 + draw.between(-0.15, 0.15)) / count;
     x = std::cos(angle);
     y = std::sin(angle);
   }
   const double size = draw.between(0.24, 0.33);
-  std::vector<part_spot> corners;
+  std::array<part_spot, 11> corners;
   for (int i = 0; i < 11; ++i) {
     const double radius = size * draw.between(0.78, 1.12);
-    corners.push_back(
-      {x + radius * std::cos(2 * pi * i / 11), y + radius * std::sin(2 * pi * i / 11)});
+    corners[static_cast<std::size_t>(i)] = {
+      x + radius * std::cos(2 * pi * i / 11), y + radius * std::sin(2 * pi * i / 11)};
   }
   return corners;
 }
 
 /// A slightly bent line over the metal, beside the bore.
-std::vector<part_spot> scratch_path(part_shape shape, random_draw& draw) {
+std::array<part_spot, 7> scratch_path(part_shape shape, random_draw& draw) {
   const double half = draw.between(0.42, 0.62), bend = draw.between(-0.12, 0.12);
   const double away =
     shape == part_shape::plate ? draw.between(0.22, 0.36) : draw.between(0.38, 0.50);
-  const double turn = shape == part_shape::plate ? draw.between(-0.22, 0.22) + pi * draw.below(2)
-                                                 : draw.between(0, 2 * pi);
+  double turn = shape == part_shape::plate ? draw.between(-0.22, 0.22) : draw.between(0, 2 * pi);
+  if (shape == part_shape::plate)
+    turn += pi * draw.below(2);
   const double shift = draw.between(-0.1, 0.1);
-  std::vector<part_spot> corners;
+  std::array<part_spot, 7> corners;
   for (int i = -3; i <= 3; ++i) {
     const double x = half * i / 3 + shift, y = away + bend * (1 - i * i / 9.0);
-    corners.push_back(
-      {x * std::cos(turn) - y * std::sin(turn), x * std::sin(turn) + y * std::cos(turn)});
+    corners[static_cast<std::size_t>(i + 3)] = {
+      x * std::cos(turn) - y * std::sin(turn), x * std::sin(turn) + y * std::cos(turn)};
   }
   return corners;
 }
@@ -137,11 +153,13 @@ part_pencil::part_pencil(cv::Mat canvas, const machined_part& p, double centre_x
     y_(centre_y) {}
 
 void part_pencil::polygon(std::span<const part_spot> corners, int value) {
-  points_.clear();
-  for (const auto& c : corners)
-    points_.push_back(at(c.x, c.y));
-  cv::fillPoly(
-    canvas_, std::vector<std::vector<cv::Point>>{points_}, value, cv::LINE_AA, subpixel_bits);
+  std::array<cv::Point, 128> points; // an outline has 96 at most
+  const auto count = std::min(points.size(), corners.size());
+  for (std::size_t i = 0; i < count; ++i)
+    points[i] = at(corners[i].x, corners[i].y);
+  const cv::Point* first = points.data();
+  const int number = static_cast<int>(count);
+  cv::fillPoly(canvas_, &first, &number, 1, value, cv::LINE_AA, subpixel_bits);
 }
 
 void part_pencil::disc(const part_spot& s, int value) {
@@ -177,9 +195,8 @@ int part_pencil::pixels(double units) const {
 }
 
 void draw_body(part_pencil& pen, const machined_part& p, random_draw& draw) {
-  const auto body = outline(p.shape);
+  const auto& [body, holes] = contours_of(p.shape);
   pen.polygon(body, 255);
-  const auto holes = bolt_holes(p.shape);
   const auto missing =
     p.what == part_defect::missing_hole ? draw.below(static_cast<int>(holes.size())) : -1;
   for (int i = 0; i < static_cast<int>(holes.size()); ++i)
@@ -219,10 +236,10 @@ void draw_marks(part_pencil& pen, const machined_part& p, random_draw& draw) {
       {{x, y}, {x + 0.4 * std::cos(turn), y + 0.4 * std::sin(turn)}}};
     pen.line(hair, 0.004, 112);
   }
-  for (int specks = draw.below(8); specks > 0; --specks)
-    pen.disc(
-      {draw.between(-0.9, 0.9), draw.between(-0.9, 0.9), draw.between(0.008, 0.018)},
-      draw.unit() < 0.5 ? 190 : 70);
+  for (int specks = draw.below(8); specks > 0; --specks) {
+    const int value = draw.unit() < 0.5 ? 190 : 70;
+    pen.disc({draw.between(-0.9, 0.9), draw.between(-0.9, 0.9), draw.between(0.008, 0.018)}, value);
+  }
   if (p.what == part_defect::scratch) {
     auto path = scratch_path(p.shape, draw);
     const double thickness = draw.between(0.05, 0.068);

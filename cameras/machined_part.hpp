@@ -6,7 +6,6 @@
 
 #include <array>
 #include <span>
-#include <vector>
 
 /// The parts that `parts_scene` shows: their shapes, their defects and what lies on them. Units are
 /// the part's radius, its centre is the origin. Part of the frozen look, see parts_scene.hpp.
@@ -52,7 +51,6 @@ private:
   int pixels(double units) const;
 
   cv::Mat canvas_;
-  std::vector<cv::Point> points_;
   double radius_, sine_, cosine_, x_, y_;
 };
 

@@ -22,7 +22,7 @@ namespace hyperframes {
 /// The model that the project ships was trained on these pictures: change nothing of their look
 /// without training it again.
 ///
-/// Not thread-safe: one scene per camera. `render` allocates nothing of its own after the first.
+/// Not thread-safe: one scene per camera. `render` allocates nothing of its own.
 class parts_scene {
 public:
   /// "good", "scratch", "missing_hole", "chipped".
