@@ -67,7 +67,8 @@ void check_top(const document_node& root, const std::string& name, graph_check& 
 
   if (const auto* nodes = root.find("nodes")) {
     const auto& n = nodes->value;
-    if (n.what == kind::scalar || !n.entries.empty() || !n.items.empty())
+    const bool null = n.what == kind::scalar && (n.text == "null" || n.text == "~");
+    if ((n.what == kind::scalar && !null) || !n.entries.empty() || !n.items.empty())
       check.fail(
         nodes->mark, "nodes cannot be named yet: all stages run in this process; write nodes: {} "
                      "or leave the key out");
@@ -122,9 +123,8 @@ void check_stream(const document_node& entry, graph_check& check) {
     check.streams_known = false;
   }
   stream.group = values->has("group") ? values->text("group") : stream.id;
-  check_name(
-    stream.group.empty() && !values->has("group") ? "x" : stream.group, "_-./", "the group",
-    values->has("group") ? values->at("group").mark : stream.mark, check);
+  if (values->has("group"))
+    check_name(stream.group, "_-./", "the group", values->at("group").mark, check);
   if (values->has("priority"))
     stream.priority = static_cast<std::int32_t>(values->integer("priority"));
   check_camera(entry, stream, check);

@@ -24,6 +24,7 @@ struct graph_check {
   checked_graph graph{};
   std::vector<std::vector<written_input>> written{}; ///< per stage
   std::vector<bool> inputs_known{};                  ///< per stage: all of `from` was understood
+  std::vector<bool> wired{};                         ///< per stage: its inputs have no fault
   bool streams_known = true;                         ///< every stream has its id
   std::map<std::string, source_mark> ids{};          ///< where each stream's id stands first
 

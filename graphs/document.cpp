@@ -32,15 +32,24 @@ struct give_up_reading {};
 /// Builds the tree from the parser's events.
 class tree_builder final : public YAML::EventHandler {
 public:
-  tree_builder(const std::string& file, std::vector<fault>& faults)
-    : file_(file), faults_(faults) {}
+  tree_builder(const std::string& text, const std::string& file, std::vector<fault>& faults)
+    : file_(file), faults_(faults) {
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);)
+      lines_.push_back(std::move(line));
+  }
 
   std::optional<document_node> root;
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
+  /// A `null` that is written is a text like any other: there is a stage of that name.
   void OnNull(const YAML::Mark& m, YAML::anchor_t anchor) override {
-    complete(make(m, document_node::kind::null), anchor);
+    auto n = make(m, document_node::kind::null);
+    n.text = written_null(m);
+    if (!n.text.empty())
+      n.what = document_node::kind::scalar;
+    complete(std::move(n), anchor);
   }
   void OnScalar(
     const YAML::Mark& m, const std::string&, YAML::anchor_t anchor,
@@ -80,6 +89,27 @@ private:
     YAML::anchor_t anchor = 0;
     std::optional<document_node> key;
   };
+
+  /// The word for null at `m`; empty where nothing is written, and the mark is that of what
+  /// follows.
+  std::string written_null(const YAML::Mark& m) const {
+    if (m.is_null() || static_cast<std::size_t>(m.line) >= lines_.size())
+      return {};
+    const auto& line = lines_[static_cast<std::size_t>(m.line)];
+    const auto from = std::min(static_cast<std::size_t>(m.column), line.size());
+    for (const std::string_view word : {"null", "Null", "NULL", "~"}) {
+      const auto rest = std::string_view{line}.substr(from);
+      if (!rest.starts_with(word))
+        continue;
+      const auto after = rest.substr(word.size());
+      const bool ends =
+        after.empty() || std::string_view{" \t\r,]}"}.find(after.front()) != std::string_view::npos;
+      const auto next = after.find_first_not_of(" \t");
+      if (ends && (next == std::string_view::npos || after[next] != ':'))
+        return std::string{word};
+    }
+    return {};
+  }
 
   document_node make(const YAML::Mark& m, document_node::kind what) {
     count(1, m);
@@ -134,6 +164,8 @@ private:
                      + std::to_string(first->mark.line) + ": remove one of them"});
       return;
     }
+    if (value.what == document_node::kind::null) // its own mark is that of what follows
+      value.mark = key.mark;
     map.entries.push_back({key.text, key.mark, std::move(value)});
   }
 
@@ -158,6 +190,7 @@ private:
 
   const std::string& file_;
   std::vector<fault>& faults_;
+  std::vector<std::string> lines_;
   std::vector<open_node> open_;
   std::map<YAML::anchor_t, document_node> anchors_;
   std::size_t nodes_ = 0;
@@ -232,8 +265,9 @@ std::string parse_hint(const std::string& text, const YAML::Mark& m) {
 }
 
 void check_is_only_document(
-  YAML::Parser& parser, const std::string& name, std::vector<fault>& faults) {
-  tree_builder rest(name, faults);
+  YAML::Parser& parser, const std::string& text, const std::string& name,
+  std::vector<fault>& faults) {
+  tree_builder rest(text, name, faults);
   while (parser.HandleNextDocument(rest))
     if (rest.root && rest.root->what != document_node::kind::null) {
       faults.push_back({rest.root->mark, "a second document begins here: a graph file holds one"});
@@ -287,12 +321,12 @@ std::optional<document_node>
 parse_document(const std::string& text, const std::string& name, std::vector<fault>& faults) {
   if (!check_text(text, name, faults))
     return {};
-  tree_builder builder(name, faults);
+  tree_builder builder(text, name, faults);
   try {
     std::istringstream in(text);
     YAML::Parser parser(in);
     if (parser.HandleNextDocument(builder))
-      check_is_only_document(parser, name, faults);
+      check_is_only_document(parser, text, name, faults);
   } catch (const YAML::Exception& e) {
     faults.push_back(
       {mark_at(name, e.mark), "this is not valid YAML: " + e.msg + parse_hint(text, e.mark)});

@@ -244,15 +244,16 @@ std::string drops_of_files(const planning& p, std::size_t i) {
   return text;
 }
 
-std::string padded_batches(const planning& p, std::size_t i) {
+std::string other_batches(const planning& p, std::size_t i) {
   const auto& s = p.graph.stages[i];
   if (!s.resource || s.resource->fixed_batch == 0 || s.resource->batch_slots == 0)
     return {};
-  if (s.resource->batch_slots % s.resource->fixed_batch == 0)
+  const auto run = s.resource->fixed_batch, wanted = s.resource->batch_slots;
+  if (wanted % run == 0)
     return {};
-  return s.name + ": batch.max " + std::to_string(s.resource->batch_slots)
-         + " is no multiple of the model's batch of " + std::to_string(s.resource->fixed_batch)
-         + ": the rest is padding";
+  return s.name + ": batch.max " + std::to_string(wanted)
+         + " is no multiple of the model's batch of " + std::to_string(run) + ": batches have "
+         + std::to_string(std::max(run, wanted / run * run)) + " slots";
 }
 
 constexpr remark_rule remark_rules[]{
@@ -264,7 +265,7 @@ constexpr remark_rule remark_rules[]{
   equal_priorities,
   group_of_one,
   drops_of_files,
-  padded_batches};
+  other_batches};
 
 } // namespace
 

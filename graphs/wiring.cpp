@@ -89,31 +89,42 @@ class input_wiring {
 public:
   input_wiring(std::size_t index, graph_check& check) : index_(index), check_(check) {}
 
-  void join() {
+  /// @returns true where there is no fault.
+  bool join() {
+    const auto before = check_.faults.size();
     const auto& kind = here().kind;
     const auto& written = check_.written[index_];
-    if (kind && kind->inputs.empty() && !written.empty())
+    if (kind && kind->inputs.empty() && !written.empty()) {
       check_.fail(
         written.front().mark, here().name + " takes no input, it is a source: remove `from`");
+      return false;
+    }
     if (kind && !kind->inputs.empty() && written.empty() && check_.inputs_known[index_])
       check_.fail(here().mark, here().name + " has no input: " + likely_input());
-    if (kind && !kind->many_inputs && written.size() > 1)
+    const bool too_many = kind && !kind->many_inputs && written.size() > 1;
+    if (too_many && written[0].stage == written[1].stage)
+      check_.fail(written[1].mark, twice(written[1]));
+    else if (too_many)
       check_.fail(
         written[1].mark, here().name + " has one input, which comes from '" + written[0].stage
                            + "' already: '" + written[1].stage + "' cannot be wired to it as well");
-    for (std::size_t i = 0; i < written.size(); ++i)
+    for (std::size_t i = 0; i < (too_many ? 1 : written.size()); ++i)
       join(written, i);
+    return kind && check_.inputs_known[index_] && check_.faults.size() == before;
   }
 
 private:
+  std::string twice(const written_input& in) {
+    return here().name + " is wired to '" + in.stage + "' twice: remove one of them";
+  }
+
   checked_stage& here() { return check_.graph.stages[index_]; }
 
   void join(const std::vector<written_input>& written, std::size_t i) {
     const auto& in = written[i];
     for (std::size_t k = 0; k < i; ++k)
       if (written[k].stage == in.stage && written[k].port == in.port)
-        return check_.fail(
-          in.mark, here().name + " is wired to '" + in.stage + "' twice: remove one of them");
+        return check_.fail(in.mark, twice(in));
     const auto from = index_of(check_.graph, in.stage);
     if (from == none) {
       std::vector<std::string> names;
@@ -247,26 +258,30 @@ private:
   graph_check& check_;
 };
 
-/// True where an edge, or an entry of `from` that has a fault of its own, may be meant for the
-/// port.
-bool is_wanted(const graph_check& check, const checked_stage& s, std::size_t port) {
-  const auto& outputs = s.kind->outputs;
+/// True where an edge takes from the port, or a stage whose inputs have a fault may be meant to.
+bool is_taken(const graph_check& check, std::size_t stage, std::size_t port) {
+  const auto& s = check.graph.stages[stage];
   for (const auto e : s.outputs)
     if (check.graph.edges[e].from_port == port)
       return true;
-  for (const auto& inputs : check.written)
-    for (const auto& in : inputs)
-      if (in.stage == s.name && (outputs.size() == 1 || in.port == outputs[port].name))
-        return true;
+  const auto& types = s.kind->outputs[port].types;
+  for (std::size_t i = 0; i < check.graph.stages.size(); ++i) {
+    const auto* kind = check.graph.stages[i].kind;
+    if (i != stage && !check.wired[i] && (!kind || std::ranges::any_of(types, [&](port_type t) {
+          return takes(*kind, t);
+        })))
+      return true;
+  }
   return false;
 }
 
 /// What a stage gives must have a taker.
 void check_outputs(graph_check& check) {
-  for (const auto& s : check.graph.stages) {
+  for (std::size_t i = 0; i < check.graph.stages.size(); ++i) {
+    const auto& s = check.graph.stages[i];
     for (std::size_t p = 0; s.kind && p < s.kind->outputs.size(); ++p) {
       const auto& output = s.kind->outputs[p];
-      if (output.optional || is_wanted(check, s, p))
+      if (output.optional || is_taken(check, i, p))
         continue;
       std::vector<std::string> types;
       for (const auto& d : check.known.stages.all())
@@ -288,7 +303,7 @@ void check_outputs(graph_check& check) {
 
 void check_wiring(graph_check& check) {
   for (std::size_t i = 0; i < check.graph.stages.size(); ++i)
-    input_wiring{i, check}.join();
+    check.wired.push_back(input_wiring{i, check}.join());
   check_outputs(check);
   check_cycles(check);
   check_paths(check);

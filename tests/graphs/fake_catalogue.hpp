@@ -138,7 +138,7 @@ inline stage_description fake_bundle() {
     {one_of("over", {"time", "cameras", "both"}, "time"), size, stride,
      object_of(
        "release", {within(param("count", parameter_type::integer), 1, 4096, "frames"), timeout,
-                   param("late", parameter_type::boolean, initial_value(false))}),
+                   param("late", parameter_type::boolean)}),
      param("keep_frames", parameter_type::boolean, initial_value(false))});
   d.many_inputs = true;
   d.holds = [](const settings& s) {

@@ -1,0 +1,78 @@
+#include "graphs/values.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hyperframes;
+using namespace std::chrono_literals;
+
+TEST_CASE("durations") {
+  const std::pair<const char*, std::optional<duration>> rows[]{
+    {"40ms", 40ms}, {"1.5s", 1500ms}, {"2 min", 2min}, {"1h", 1h},     {"10us", 10us},
+    {"10µs", 10us}, {"7ns", 7ns},     {"0", 0ns},      {"-3ms", -3ms}, {"40", {}},
+    {"ms", {}},     {"40 m", {}},     {"", {}},        {"1e30s", {}},  {"nan s", {}},
+    {"1.2.3s", {}}, {"4 0ms", {}}};
+  for (const auto& [text, expected] : rows) {
+    CAPTURE(text);
+    CHECK(read_duration(text) == expected);
+  }
+  for (const duration d :
+       {duration{0}, duration{1}, duration{1500ms}, duration{250ms}, duration{90s}, duration{2h}})
+    CHECK(read_duration(write_duration(d)) == d);
+  CHECK(write_duration(1500ms) == "1500ms");
+  CHECK(write_duration(0ns) == "0s");
+}
+
+TEST_CASE("bytes") {
+  const std::pair<const char*, std::optional<std::int64_t>> rows[]{
+    {"0", 0},
+    {"12", 12},
+    {"64MB", 64'000'000},
+    {"64 MiB", 64 << 20},
+    {"1.5kB", 1500},
+    {"2GiB", std::int64_t{2} << 30},
+    {"-1", {}},
+    {"64mb", {}},
+    {"MB", {}},
+    {"1e300", {}},
+    {"9999999TB", {}}};
+  for (const auto& [text, expected] : rows) {
+    CAPTURE(text);
+    CHECK(read_bytes(text) == expected);
+  }
+  CHECK(write_bytes(std::uint64_t{4} << 30) == "4GiB");
+  CHECK(write_bytes(64'000'000) == "64MB");
+  CHECK(write_bytes(921'601) == "921601B");
+  CHECK(write_bytes(0) == "0B");
+  CHECK(about_bytes(921'600) == "922 kB");
+  CHECK(about_bytes(12) == "12 B");
+}
+
+TEST_CASE("sizes, numbers") {
+  CHECK(read_size("640x480") == pixel_size{640, 480});
+  for (const auto* bad :
+       {"640", "x480", "640x", "-1x2", "640x480x3", "99999999999x1", "640 x 480"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(read_size(bad));
+  }
+  CHECK(read_integer("+7") == 7);
+  for (const auto* bad : {"", "7.0", "0x10", "99999999999999999999", "7 "}) {
+    CAPTURE(bad);
+    CHECK_FALSE(read_integer(bad));
+  }
+  CHECK(read_number("1e3") == 1000.0);
+  CHECK_FALSE(read_number("inf"));
+  CHECK(write_number(1e6) == "1000000");
+  CHECK(write_number(29.97) == "29.97");
+}
+
+TEST_CASE("the nearest name is found, a strange one gets the list") {
+  const std::vector<std::string> known{"bundle", "align", "schedule", "infer", "size"};
+  CHECK(nearest_name("bundel", known) == "bundle");
+  CHECK(nearest_name("Align", known) == "align");
+  CHECK(nearest_name("sise", known) == "size");
+  CHECK(nearest_name("tracker", known).empty());
+  CHECK(suggestion("scheduler", known) == "did you mean 'schedule'?");
+  CHECK(suggestion("tracker", known) == "known are bundle, align, schedule, infer and size");
+  CHECK(suggestion("x", {}) == "there are none");
+  CHECK(suggestion("zzzzzzz", std::vector<std::string>(30, "a")).ends_with("a and 10 more"));
+}
