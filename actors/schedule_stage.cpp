@@ -29,6 +29,8 @@ schedule_options read(const stage_plan& plan) {
   return o;
 }
 
+constexpr std::size_t expired_port = 1;
+
 class schedule_stage final : public stage {
 public:
   explicit schedule_stage(const stage_plan& plan) : scheduler_(read(plan)) {}
@@ -54,8 +56,10 @@ public:
 private:
   void work(stage_context& context) {
     scheduler_.expire(context.now(), expired_);
-    for (const auto& range : expired_.outcomes)
+    for (const auto& range : expired_.outcomes) {
       context.settle(range);
+      context.emit(range, expired_port);
+    }
     expired_.outcomes.clear();
     auto left = std::exchange(expired_.hyperframes, 0);
     while (scheduler_.size() > 0 && context.credit() > 0) {
@@ -84,7 +88,12 @@ stage_description describe_schedule() {
   d.summary =
     "Queues hyperframes for the workers, forms batches, and ends what has waited too long.";
   d.inputs = {{"in", {port_type::hyperframe}, "Its edge's capacity and overflow are the queue's."}};
-  d.outputs = {{"out", {port_type::batch}, "Batches, as the stage below gives credit."}};
+  d.outputs = {
+    {"out", {port_type::batch}, "Batches, as the stage below gives credit."},
+    {.name = "expired",
+     .types = {port_type::outcome},
+     .help = "What expired here, for an `expire` stage or a sink.",
+     .optional = true}};
   d.parameters = {
     {.name = "order",
      .type = parameter_type::choice,

@@ -71,20 +71,9 @@ std::vector<std::vector<stage_index>> settlers_below(const checked_graph& graph)
   return result;
 }
 
-/// The resource of the nearest stage below that says how tensors must be packed.
-stage_resource_ptr tensor_wish_below(const checked_graph& graph, std::size_t stage) {
-  for (auto e : graph.stages[stage].outputs) {
-    const auto& next = graph.stages[graph.edges[e].to];
-    if (next.resource && next.resource->tensor)
-      return next.resource;
-    if (auto found = tensor_wish_below(graph, graph.edges[e].to))
-      return found;
-  }
-  return nullptr;
-}
-
-std::shared_ptr<capture_resource> cameras_of(const checked_graph& graph, const graph_plan& plan,
-                                             const checked_stage& stage, wired_graph& into) {
+std::shared_ptr<capture_resource> cameras_of(
+  const checked_graph& graph, const graph_plan& plan, const checked_stage& stage,
+  wired_graph& into) {
   auto resource = std::make_shared<capture_resource>();
   for (auto s : stage.streams) {
     const auto& stream = graph.streams[s];
@@ -94,20 +83,21 @@ std::shared_ptr<capture_resource> cameras_of(const checked_graph& graph, const g
     std::shared_ptr<push_port> port;
     if (kind->name == "push")
       port = into.ports[stream.id] = std::make_shared<push_port>();
-    resource->sources.push_back({s, *stream.info,
-                                 [kind, config, folder, port] {
-                                   auto made = kind->make(*config, folder);
-                                   if (port)
-                                     dynamic_cast<push_camera&>(*made).attach(port);
-                                   return made;
-                                 },
-                                 plan.frames_ahead[s], prefetch_of(*stream.info)});
+    resource->sources.push_back(
+      {s, *stream.info,
+       [kind, config, folder, port] {
+         auto made = kind->make(*config, folder);
+         if (port)
+           dynamic_cast<push_camera&>(*made).attach(port);
+         return made;
+       },
+       plan.frames_ahead[s], std::max(1U, plan.prefetch[s])});
   }
   return resource;
 }
 
-wired_graph wire(const checked_graph& graph, const graph_plan& plan, const run_options& options,
-                 bool threads) {
+wired_graph
+wire(const checked_graph& graph, const graph_plan& plan, const run_options& options, bool threads) {
   wired_graph wired;
   const auto below = settlers_below(graph);
   wired.settlers_of_stream.resize(graph.streams.size());
@@ -118,13 +108,19 @@ wired_graph wire(const checked_graph& graph, const graph_plan& plan, const run_o
     w.kind = stage.kind;
     w.settlers = below[i];
     w.settles = is_final(graph, stage);
-    w.plan = {stage.name, stage.config, graph.folder, plan.facts, stage.streams, stage.resource,
-              tensor_wish_below(graph, i), plan.reorder[i], plan.tensors[i], threads};
+    w.plan = {stage.name,      stage.config,   graph.folder,  plan.facts,
+              stage.streams,   stage.resource, plan.below[i], plan.reorder[i],
+              plan.tensors[i], w.settles,      threads};
     const auto wiring_of = [&](std::size_t e) {
       const auto& edge = graph.edges[e];
-      return edge_wiring{static_cast<edge_index>(e), static_cast<stage_index>(edge.from),
-                         edge.from_port, static_cast<stage_index>(edge.to), edge.type,
-                         limits_of(edge, graph.streams.size()), below[edge.to]};
+      return edge_wiring{
+        static_cast<edge_index>(e),
+        static_cast<stage_index>(edge.from),
+        edge.from_port,
+        static_cast<stage_index>(edge.to),
+        edge.type,
+        limits_of(edge, graph.streams.size()),
+        below[edge.to]};
     };
     for (auto e : stage.inputs)
       w.inputs.push_back(wiring_of(e));
@@ -150,21 +146,21 @@ wired_graph wire(const checked_graph& graph, const graph_plan& plan, const run_o
 
 } // namespace
 
-assembly::assembly(const checked_graph& graph, const graph_plan& plan, const run_options& options,
-                   executor& runs, bool threads)
+assembly::assembly(
+  const checked_graph& graph, const graph_plan& plan, const run_options& options, executor& runs,
+  bool threads)
   : wiring_(wire(graph, plan, options, threads)),
     ledger_(std::make_unique<ledger>(graph.stages.size(), wiring_.settlers_of_stream)),
-    telemetry_(std::make_unique<telemetry>(graph.stages.size(), graph.edges.size(),
-                                           options.on_event)) {
+    telemetry_(
+      std::make_unique<telemetry>(graph.stages.size(), graph.edges.size(), options.on_event)) {
   std::vector<supervisor::member> members;
   for (auto& stage : wiring_.stages) {
     if (stage.inputs.empty())
       std::const_pointer_cast<capture_resource>(
         std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource))
-        ->captured
-        = [accounts = ledger_.get()](stream_index s) { accounts->captured(s); };
-    members.push_back({stage.plan.name, stage.inputs.empty(),
-                       stage.settles || stage.kind->outputs.empty()});
+        ->captured = [accounts = ledger_.get()](stream_index s) { accounts->captured(s); };
+    members.push_back(
+      {stage.plan.name, stage.inputs.empty(), stage.settles || stage.kind->outputs.empty()});
   }
   supervisor_ = std::make_unique<supervisor>(runs, *telemetry_, std::move(members));
   for (const auto& stage : wiring_.stages)
@@ -206,9 +202,10 @@ std::vector<std::string> assembly::open_accounts() const {
     for (const auto& h : hosts_)
       held += h->held_frames(settler);
     if (sums.captured != sums.ended() + held)
-      result.push_back("the account of '" + wiring_.stages[settler].plan.name + "' is open: "
-                       + std::to_string(sums.captured) + " captured, " + std::to_string(sums.ended())
-                       + " ended, " + std::to_string(held) + " held by stages");
+      result.push_back(
+        "the account of '" + wiring_.stages[settler].plan.name
+        + "' is open: " + std::to_string(sums.captured) + " captured, "
+        + std::to_string(sums.ended()) + " ended, " + std::to_string(held) + " held by stages");
   }
   return result;
 }

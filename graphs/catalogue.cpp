@@ -1,5 +1,3 @@
-#include "graphs/graph.hpp"
-
 #include "actors/align.hpp"
 #include "actors/bundle.hpp"
 #include "actors/capture.hpp"
@@ -8,6 +6,7 @@
 #include "actors/schedule.hpp"
 #include "actors/sinks/sinks.hpp"
 #include "actors/unbundle.hpp"
+#include "graphs/graph.hpp"
 
 namespace hyperframes {
 

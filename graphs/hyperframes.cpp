@@ -4,9 +4,9 @@
 #include "runtime/metrics_text.hpp"
 #include "runtime/virtual_executor.hpp"
 
-#include <sys/resource.h>
-
 #include <algorithm>
+
+#include <sys/resource.h>
 
 namespace hyperframes {
 
@@ -32,13 +32,14 @@ graph::graph(read_result read) {
   plan_ = std::make_shared<const graph_plan>(std::move(*planned.plan));
 }
 
-graph graph::from_file(const std::string& path, const graph_options& options,
-                       const catalogues& kinds) {
+graph graph::from_file(
+  const std::string& path, const graph_options& options, const catalogues& kinds) {
   return graph{read_graph_file(path, kinds, options)};
 }
 
-graph graph::from_text(const std::string& text, const std::string& name,
-                       const graph_options& options, const catalogues& kinds) {
+graph graph::from_text(
+  const std::string& text, const std::string& name, const graph_options& options,
+  const catalogues& kinds) {
   return graph{read_graph_text(text, name, kinds, options)};
 }
 
@@ -79,8 +80,8 @@ running::~running() {
 std::shared_ptr<push_port> running::input(const std::string& stream) const {
   if (auto port = state_->parts->port(stream))
     return port;
-  throw failure(make_error(errc::graph_invalid, stream,
-                           "is no stream with camera `push`: frames cannot be handed in"));
+  throw failure(make_error(
+    errc::graph_invalid, stream, "is no stream with camera `push`: frames cannot be handed in"));
 }
 
 void running::drain() {
@@ -124,8 +125,9 @@ run_progress running::progress() const {
 }
 
 std::string running::metrics() const {
-  return metrics_text(state_->shape.checked().name, state_->parts->hosts(),
-                      state_->parts->numbers(), state_->parts->accounts());
+  return metrics_text(
+    state_->shape.checked().name, state_->parts->hosts(), state_->parts->numbers(),
+    state_->parts->accounts());
 }
 
 run_summary running::finish(duration patience) {
@@ -148,18 +150,20 @@ run_summary running::finish(duration patience) {
 run_summary run_virtually(const graph& g, graph_time until, run_options options) {
   for (const auto& stream : g.checked().streams)
     if (stream.info && !stream.info->simulated)
-      throw failure(make_error(errc::graph_invalid, stream.mark.to_string(),
-                               "stream '" + stream.id + "' has camera '" + stream.camera->name
-                                 + "', which is real: on the virtual clock every part must be "
-                                   "simulated; use camera `synthetic`"));
+      throw failure(make_error(
+        errc::graph_invalid, stream.mark.to_string(),
+        "stream '" + stream.id + "' has camera '" + stream.camera->name
+          + "', which is real: on the virtual clock every part must be "
+            "simulated; use camera `synthetic`"));
   virtual_executor executor;
   assembly parts{g.checked(), g.plan(), options, executor, false};
   executor.open(parts.hosts());
   const auto check = [&] {
     if (const auto open = parts.open_accounts(); !open.empty())
-      throw failure(make_error(errc::stage_failed, g.checked().name,
-                               open.front() + " at " + std::to_string(in_ms(
-                                 executor.time().now() - graph_time{})) + " ms"));
+      throw failure(make_error(
+        errc::stage_failed, g.checked().name,
+        open.front() + " at " + std::to_string(in_ms(executor.time().now() - graph_time{}))
+          + " ms"));
   };
   parts.control().start();
   executor.run(until, check);
@@ -180,19 +184,18 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall) {
   s.in_flight = parts.held_frames();
   s.fps = wall > duration{0} ? static_cast<double>(s.ledger.ended()) / in_seconds(wall) : 0;
   for (std::size_t i = 0; i < graph.streams.size(); ++i)
-    s.streams.push_back({graph.streams[i].id,
-                         parts.accounts().stream(static_cast<stream_index>(i))});
+    s.streams.push_back(
+      {graph.streams[i].id, parts.accounts().stream(static_cast<stream_index>(i))});
   std::uint64_t copied = 0;
   std::uint64_t frame_bytes = 0;
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     const auto& n = numbers.stage(i);
     copied += n.bytes_copied.load(relaxed);
-    s.stages.push_back({graph.stages[i].name, graph.stages[i].kind->name, n.items_in.load(relaxed),
-                        n.items_out.load(relaxed), n.restarts.load(relaxed),
-                        duration{static_cast<std::int64_t>(n.busy_ns.load(relaxed))},
-                        percentiles_of(n.service)});
-    s.simulated = s.simulated
-                  || (graph.stages[i].resource && graph.stages[i].resource->simulated);
+    s.stages.push_back(
+      {graph.stages[i].name, graph.stages[i].kind->name, n.items_in.load(relaxed),
+       n.items_out.load(relaxed), n.restarts.load(relaxed),
+       duration{static_cast<std::int64_t>(n.busy_ns.load(relaxed))}, percentiles_of(n.service)});
+    s.simulated = s.simulated || (graph.stages[i].resource && graph.stages[i].resource->simulated);
     frame_bytes = std::max(frame_bytes, g.plan().tensor_bytes[i]);
   }
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
@@ -200,10 +203,10 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall) {
     const auto& n = numbers.edge(e);
     const auto* capacity = std::get_if<std::int64_t>(&edge.capacity.value);
     const auto* overflow = std::get_if<std::string>(&edge.overflow.value);
-    s.edges.push_back({graph.stages[edge.from].name, graph.stages[edge.to].name,
-                       to_string(edge.type), capacity ? static_cast<std::uint32_t>(*capacity) : 0,
-                       overflow ? *overflow : "block", n.peak.load(relaxed), n.items.load(relaxed),
-                       n.drops.load(relaxed)});
+    s.edges.push_back(
+      {graph.stages[edge.from].name, graph.stages[edge.to].name, to_string(edge.type),
+       capacity ? static_cast<std::uint32_t>(*capacity) : 0, overflow ? *overflow : "block",
+       n.peak.load(relaxed), n.items.load(relaxed), n.drops.load(relaxed)});
   }
   const auto& l = numbers.latency();
   s.bundle = percentiles_of(l.bundle);
@@ -213,14 +216,15 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall) {
   s.total = percentiles_of(l.total);
   s.batches = numbers.batches.load(relaxed);
   if (const auto room = numbers.batch_room.load(relaxed); room > 0)
-    s.batch_fill = static_cast<double>(numbers.batch_slots.load(relaxed)) / static_cast<double>(room);
+    s.batch_fill =
+      static_cast<double>(numbers.batch_slots.load(relaxed)) / static_cast<double>(room);
   s.peak_rss_bytes = peak_rss();
   if (s.ledger.captured > 0)
     s.bytes_copied_per_frame = static_cast<double>(copied) / static_cast<double>(s.ledger.captured);
   s.truth_known = numbers.truth_known.load(relaxed);
   if (s.truth_known > 0)
-    s.accuracy = static_cast<double>(numbers.truth_right.load(relaxed))
-                 / static_cast<double>(s.truth_known);
+    s.accuracy =
+      static_cast<double>(numbers.truth_right.load(relaxed)) / static_cast<double>(s.truth_known);
   if (const auto failed = parts.control().failed())
     s.failed = failed->to_string();
   return s;

@@ -36,26 +36,29 @@ json to_json(const account_sums& sums) {
 }
 
 json to_json(const percentiles& p) {
-  return {{"count", p.count},
-          {"p50", in_ms(p.p50)},
-          {"p95", in_ms(p.p95)},
-          {"p99", in_ms(p.p99)},
-          {"max", in_ms(p.longest)}};
+  return {
+    {"count", p.count},
+    {"p50", in_ms(p.p50)},
+    {"p95", in_ms(p.p95)},
+    {"p99", in_ms(p.p99)},
+    {"max", in_ms(p.longest)}};
 }
 
 std::string reasons_of(const account_sums& sums) {
   std::string text;
   for (std::size_t r = 1; r < reason_count; ++r)
     if (sums.reasons[r] > 0)
-      text += format("%s%s %llu", text.empty() ? "" : ", ", to_string(static_cast<reason>(r)),
-                     static_cast<unsigned long long>(sums.reasons[r]));
+      text += format(
+        "%s%s %llu", text.empty() ? "" : ", ", to_string(static_cast<reason>(r)),
+        static_cast<unsigned long long>(sums.reasons[r]));
   return text;
 }
 
-void add_account(std::ostringstream& out, const std::string& name, std::size_t width,
-                 const account_sums& sums) {
-  out << format("  %-*s %9llu", static_cast<int>(width), name.c_str(),
-                static_cast<unsigned long long>(sums.captured));
+void add_account(
+  std::ostringstream& out, const std::string& name, std::size_t width, const account_sums& sums) {
+  out << format(
+    "  %-*s %9llu", static_cast<int>(width), name.c_str(),
+    static_cast<unsigned long long>(sums.captured));
   for (auto n : sums.outcomes)
     out << format(" %9llu", static_cast<unsigned long long>(n));
   if (const auto reasons = reasons_of(sums); !reasons.empty())
@@ -65,8 +68,9 @@ void add_account(std::ostringstream& out, const std::string& name, std::size_t w
 
 void add_latency(std::ostringstream& out, const char* name, const percentiles& p) {
   if (p.count > 0)
-    out << format("  %-10s %9.2f %9.2f %9.2f %9.2f\n", name, in_ms(p.p50), in_ms(p.p95),
-                  in_ms(p.p99), in_ms(p.longest));
+    out << format(
+      "  %-10s %9.2f %9.2f %9.2f %9.2f\n", name, in_ms(p.p50), in_ms(p.p95), in_ms(p.p99),
+      in_ms(p.longest));
 }
 
 } // namespace
@@ -78,13 +82,15 @@ percentiles percentiles_of(const time_histogram& h) {
 std::string to_text(const run_summary& s) {
   std::ostringstream out;
   out << s.graph << (s.simulated ? " (simulated)" : "") << ": "
-      << format("%llu frames in %.2f s, %.1f fps\n",
-                static_cast<unsigned long long>(s.ledger.captured), in_seconds(s.wall), s.fps);
+      << format(
+           "%llu frames in %.2f s, %.1f fps\n", static_cast<unsigned long long>(s.ledger.captured),
+           in_seconds(s.wall), s.fps);
   std::size_t width = 6;
   for (const auto& line : s.streams)
     width = std::max(width, line.id.size());
-  out << format("\n  %-*s %9s %9s %9s %9s %9s %9s %9s\n", static_cast<int>(width), "stream",
-                "captured", "delivered", "skipped", "dropped", "expired", "failed", "lost");
+  out << format(
+    "\n  %-*s %9s %9s %9s %9s %9s %9s %9s\n", static_cast<int>(width), "stream", "captured",
+    "delivered", "skipped", "dropped", "expired", "failed", "lost");
   for (const auto& line : s.streams)
     add_account(out, line.id, width, line.sums);
   if (s.streams.size() > 1)
@@ -101,30 +107,37 @@ std::string to_text(const run_summary& s) {
   std::size_t names = 5;
   for (const auto& stage : s.stages)
     names = std::max(names, stage.name.size());
-  out << format("\n  %-*s %9s %9s %9s %12s %8s\n", static_cast<int>(names), "stage", "in", "out",
-                "busy s", "item p99 ms", "restarts");
+  out << format(
+    "\n  %-*s %9s %9s %9s %12s %8s\n", static_cast<int>(names), "stage", "in", "out", "busy s",
+    "item p99 ms", "restarts");
   for (const auto& stage : s.stages)
-    out << format("  %-*s %9llu %9llu %9.2f %12.3f %8u\n", static_cast<int>(names),
-                  stage.name.c_str(), static_cast<unsigned long long>(stage.items_in),
-                  static_cast<unsigned long long>(stage.items_out), in_seconds(stage.busy),
-                  in_ms(stage.service.p99), stage.restarts);
-  out << format("\n  %-*s %9s %9s %9s %9s\n", static_cast<int>(2 * names + 4), "edge", "capacity",
-                "peak", "items", "drops");
+    out << format(
+      "  %-*s %9llu %9llu %9.2f %12.3f %8u\n", static_cast<int>(names), stage.name.c_str(),
+      static_cast<unsigned long long>(stage.items_in),
+      static_cast<unsigned long long>(stage.items_out), in_seconds(stage.busy),
+      in_ms(stage.service.p99), stage.restarts);
+  out << format(
+    "\n  %-*s %9s %9s %9s %9s\n", static_cast<int>(2 * names + 4), "edge", "capacity", "peak",
+    "items", "drops");
   for (const auto& e : s.edges)
-    out << format("  %-*s %9u %9u %9llu %9llu  %s\n", static_cast<int>(2 * names + 4),
-                  (e.from + " -> " + e.to).c_str(), e.capacity, e.peak_depth,
-                  static_cast<unsigned long long>(e.items),
-                  static_cast<unsigned long long>(e.drops), e.overflow.c_str());
+    out << format(
+      "  %-*s %9u %9u %9llu %9llu  %s\n", static_cast<int>(2 * names + 4),
+      (e.from + " -> " + e.to).c_str(), e.capacity, e.peak_depth,
+      static_cast<unsigned long long>(e.items), static_cast<unsigned long long>(e.drops),
+      e.overflow.c_str());
   out << '\n';
   if (s.batches > 0)
-    out << format("  batch fill %.0f %% of %llu batches\n", s.batch_fill * 100,
-                  static_cast<unsigned long long>(s.batches));
-  out << format("  peak memory %.1f MB, pixel writes per frame %.2f, further copies %.0f bytes per frame\n",
-                static_cast<double>(s.peak_rss_bytes) / 1e6, s.pixel_writes_per_frame,
-                s.bytes_copied_per_frame);
+    out << format(
+      "  batch fill %.0f %% of %llu batches\n", s.batch_fill * 100,
+      static_cast<unsigned long long>(s.batches));
+  out << format(
+    "  peak memory %.1f MB, pixel writes per frame %.2f, further copies %.0f bytes per frame\n",
+    static_cast<double>(s.peak_rss_bytes) / 1e6, s.pixel_writes_per_frame,
+    s.bytes_copied_per_frame);
   if (s.accuracy)
-    out << format("  accuracy %.4f over %llu frames whose class is known\n", *s.accuracy,
-                  static_cast<unsigned long long>(s.truth_known));
+    out << format(
+      "  accuracy %.4f over %llu frames whose class is known\n", *s.accuracy,
+      static_cast<unsigned long long>(s.truth_known));
   if (s.failed)
     out << "  failed: " << *s.failed << '\n';
   if (s.threads_left_behind > 0)
@@ -147,26 +160,26 @@ std::string to_json(const run_summary& s) {
   j["latency_ms"] = to_json(s.total);
   j["stages"] = json::object();
   for (const auto& stage : s.stages)
-    j["stages"][stage.name] = {{"type", stage.type},
-                               {"items_in", stage.items_in},
-                               {"items_out", stage.items_out},
-                               {"busy_s", in_seconds(stage.busy)},
-                               {"restarts", stage.restarts},
-                               {"service_ms", to_json(stage.service)}};
-  j["stage_latency_ms"] = {{"bundle", to_json(s.bundle)},
-                           {"queue", to_json(s.queue)},
-                           {"infer", to_json(s.infer)},
-                           {"deliver", to_json(s.deliver)}};
+    j["stages"][stage.name] = {
+      {"type", stage.type},           {"items_in", stage.items_in},
+      {"items_out", stage.items_out}, {"busy_s", in_seconds(stage.busy)},
+      {"restarts", stage.restarts},   {"service_ms", to_json(stage.service)}};
+  j["stage_latency_ms"] = {
+    {"bundle", to_json(s.bundle)},
+    {"queue", to_json(s.queue)},
+    {"infer", to_json(s.infer)},
+    {"deliver", to_json(s.deliver)}};
   j["edges"] = json::array();
   for (const auto& e : s.edges)
-    j["edges"].push_back({{"from", e.from},
-                          {"to", e.to},
-                          {"type", e.type},
-                          {"capacity", e.capacity},
-                          {"overflow", e.overflow},
-                          {"peak_depth", e.peak_depth},
-                          {"items", e.items},
-                          {"drops", e.drops}});
+    j["edges"].push_back(
+      {{"from", e.from},
+       {"to", e.to},
+       {"type", e.type},
+       {"capacity", e.capacity},
+       {"overflow", e.overflow},
+       {"peak_depth", e.peak_depth},
+       {"items", e.items},
+       {"drops", e.drops}});
   j["batches"] = s.batches;
   j["batch_fill"] = s.batch_fill;
   j["peak_rss_bytes"] = s.peak_rss_bytes;

@@ -67,4 +67,7 @@ std::string to_text(const run_summary& s);
 /// As docs/summary.md describes it.
 std::string to_json(const run_summary& s);
 
+/// The JSON Schema of a line of results, as in graphs/result.schema.json.
+const std::string& result_schema();
+
 } // namespace hyperframes

@@ -8,7 +8,7 @@ namespace {
 class callback_stage final : public stage {
 public:
   explicit callback_stage(const stage_plan& plan)
-    : name_(plan.name), ends_(plan.streams),
+    : name_(plan.name), ends_(plan.streams, plan.settles),
       program_(std::dynamic_pointer_cast<const callback_resource>(plan.resource)) {}
 
   bool start(stage_context&) override {

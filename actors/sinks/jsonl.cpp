@@ -13,7 +13,7 @@ public:
   explicit jsonl_stage(const stage_plan& plan)
     : json_(plan.graph, {plan.config->flag("raw"),
                          static_cast<std::uint64_t>(plan.config->integer("raw_limit"))}),
-      file_(sink_path(plan)), ends_(plan.streams), flush_(plan.config->time("flush")),
+      file_(sink_path(plan)), ends_(plan.streams, plan.settles), flush_(plan.config->time("flush")),
       outcomes_(plan.config->flag("outcomes")) {}
 
   bool start(stage_context&) override {

@@ -8,7 +8,7 @@ namespace {
 /// The host counts what comes in (`stage_stats::items_in`).
 class null_stage final : public stage {
 public:
-  explicit null_stage(const stage_plan& plan) : ends_(plan.streams) {}
+  explicit null_stage(const stage_plan& plan) : ends_(plan.streams, plan.settles) {}
 
   void on_item(item i, stage_context& context) override {
     ends_.add(i);

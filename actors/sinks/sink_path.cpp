@@ -1,15 +1,11 @@
 #include "actors/sinks/sink_path.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 namespace hyperframes {
 
 std::string sink_path(const stage_plan& plan) {
-  const auto& path = plan.config->text("path");
-  if (path == "-" || plan.config->at("path").source == value_source::command_line)
-    return path;
-  return (std::filesystem::path{plan.folder} / path).string();
+  return plan.config->text("path");
 }
 
 std::string path_for_stream(std::string path, std::string id) {

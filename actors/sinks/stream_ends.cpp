@@ -4,7 +4,7 @@
 
 namespace hyperframes {
 
-stream_ends::stream_ends(std::span<const stream_index> streams) {
+stream_ends::stream_ends(std::span<const stream_index> streams, bool settles) : settles_(settles) {
   for (auto s : streams)
     accounts_.push_back({.stream = s});
 }

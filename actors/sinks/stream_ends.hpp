@@ -13,10 +13,10 @@ namespace hyperframes {
 /// A stream is over when the end of its last epoch has come and, where this sink ends accounts,
 ///   own frames that came + frames with an outcome >= frames captured.
 /// The second is needed because outcomes take a shorter way than the end does and may still come
-/// after it. A sink learns that it ends accounts from the first frame or outcome that reaches it.
+/// after it. A frame or outcome that reaches a sink shows too that it ends accounts.
 class stream_ends {
 public:
-  explicit stream_ends(std::span<const stream_index> streams);
+  explicit stream_ends(std::span<const stream_index> streams, bool settles = false);
 
   void add(const item& i);
   void add(std::span<const outcome_range> ranges);

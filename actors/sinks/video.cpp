@@ -98,7 +98,7 @@ std::vector<stream_index> filmed_streams(const stage_plan& plan) {
   return plan.streams;
 }
 
-video_stage::video_stage(const stage_plan& plan) : name_(plan.name), ends_(plan.streams) {
+video_stage::video_stage(const stage_plan& plan) : name_(plan.name), ends_(plan.streams, plan.settles) {
   for (auto s : filmed_streams(plan)) {
     const auto& facts = plan.graph->streams.at(s);
     film_options o{path_for_stream(sink_path(plan), facts.id), plan.config->text("codec"),
