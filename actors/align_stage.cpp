@@ -74,7 +74,7 @@ public:
     }
   }
   /// Holds the file back that is ahead of its group.
-  bool takes(stream_index s) const {
+  bool takes(stream_index s) const override {
     const auto at = place(s);
     return groups_[at.group].takes(at.member);
   }

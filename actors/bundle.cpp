@@ -267,8 +267,8 @@ void bundler::carry_over(hyperframe& next, std::uint32_t moments, output& to) {
 /// Pads the open hyperframe and writes its descriptor.
 void bundler::complete(release_reason why, graph_time now) {
   auto& d = open_->descriptor;
-  d.sequence = shared_.next;
-  ++shared_.next.counter;
+  d.sequence = shared_.sequence;
+  d.sequence.counter = shared_.counter->fetch_add(1, std::memory_order_relaxed);
   d.released_by = why;
   d.released = now;
   auto oldest = never, newest = graph_time::min();

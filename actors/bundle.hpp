@@ -45,7 +45,9 @@ struct bundle_lane {
 struct bundle_shared {
   std::string stage;
   buffer_pool tensors;
-  hyperframe_sequence next; ///< number of the next hyperframe
+  hyperframe_sequence sequence; ///< node and run of its hyperframes
+  std::shared_ptr<std::atomic<std::uint64_t>> counter ///< all bundlers of a graph draw from one
+    = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 /// Fills and closes the hyperframes of one lane, one open at a time.

@@ -74,7 +74,8 @@ public:
       options_(read(*plan.config)),
       lane_of_(plan.graph->streams.size()) {
     shared_.stage = plan.name;
-    shared_.next = {plan.graph->node, plan.graph->run, 0};
+    shared_.sequence = {plan.graph->node, plan.graph->run, 0};
+    shared_.counter = plan.graph->hyperframes;
     const auto& groups = plan.graph->groups;
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
       std::vector<stream_index> members;

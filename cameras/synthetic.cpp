@@ -160,7 +160,7 @@ public:
 
   camera_event read(graph_time now) override {
     if (!start_)
-      start_ = now;
+      start_ = realtime_ ? next_tick(now) : now;
     if (frames_ && given_ >= *frames_)
       return end_of_stream{};
     bool gap = false;
@@ -200,6 +200,11 @@ public:
 private:
   duration at(std::uint64_t n) const {
     return duration{std::llround(static_cast<double>(n) * 1e9 / fps_)};
+  }
+  /// Live cameras of one rate run in step, as if one signal triggered them.
+  graph_time next_tick(graph_time now) const {
+    const auto period = at(1);
+    return graph_time{(now.time_since_epoch() + period - duration{1}) / period * period};
   }
   duration shake(std::uint64_t n) const {
     return duration{static_cast<std::int64_t>(

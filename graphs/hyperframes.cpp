@@ -187,7 +187,6 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall) {
     s.streams.push_back(
       {graph.streams[i].id, parts.accounts().stream(static_cast<stream_index>(i))});
   std::uint64_t copied = 0;
-  std::uint64_t frame_bytes = 0;
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     const auto& n = numbers.stage(i);
     copied += n.bytes_copied.load(relaxed);
@@ -196,7 +195,6 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall) {
        n.items_out.load(relaxed), n.restarts.load(relaxed),
        duration{static_cast<std::int64_t>(n.busy_ns.load(relaxed))}, percentiles_of(n.service)});
     s.simulated = s.simulated || (graph.stages[i].resource && graph.stages[i].resource->simulated);
-    frame_bytes = std::max(frame_bytes, g.plan().tensor_bytes[i]);
   }
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     const auto& edge = graph.edges[e];
@@ -221,6 +219,9 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall) {
   s.peak_rss_bytes = peak_rss();
   if (s.ledger.captured > 0)
     s.bytes_copied_per_frame = static_cast<double>(copied) / static_cast<double>(s.ledger.captured);
+  if (s.ledger.captured > 0)
+    s.pixel_writes_per_frame = static_cast<double>(numbers.pixel_writes.load(relaxed))
+                               / static_cast<double>(s.ledger.captured);
   s.truth_known = numbers.truth_known.load(relaxed);
   if (s.truth_known > 0)
     s.accuracy =

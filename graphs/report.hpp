@@ -53,7 +53,7 @@ struct run_summary {
   std::uint64_t batches = 0;
   std::uint64_t peak_rss_bytes = 0;
   double bytes_copied_per_frame = 0; ///< pixels written beyond ingest and packing
-  double pixel_writes_per_frame = 0; ///< ingest, packing and every further copy, in whole frames
+  double pixel_writes_per_frame = 0; ///< whole frames: at ingest and when packing
   std::optional<double> accuracy; ///< where the source knows the truth
   std::uint64_t truth_known = 0;
   std::optional<std::string> failed; ///< the stage that failed for good, and why

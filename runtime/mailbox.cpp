@@ -69,11 +69,13 @@ void mailbox::put_end(const stream_end& end) {
   append(index, {end, {}});
 }
 
-std::optional<mailbox::entry> mailbox::take(graph_time now) {
-  if (order_.empty())
-    return std::nullopt;
-  auto& l = lanes_[order_.front()];
-  order_.pop_front();
+/// Takes the oldest entry of the lane at `place` in the order.
+mailbox::entry mailbox::take_at(std::size_t place, graph_time now) {
+  auto& l = lanes_[order_[place]];
+  if (place == 0)
+    order_.pop_front();
+  else
+    order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(place));
   auto first = std::move(l.ring.front());
   l.ring.pop_front();
   if (const auto* i = std::get_if<item>(&first.value)) {

@@ -4,6 +4,7 @@
 
 #include <boost/circular_buffer.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <variant>
@@ -45,7 +46,22 @@ public:
   std::optional<item> put(item value, graph_time now);
   void put_end(const stream_end& end);
   /// @returns the oldest entry; nothing when empty.
-  std::optional<entry> take(graph_time now);
+  std::optional<entry> take(graph_time now) {
+    return take(now, [](stream_index) { return true; });
+  }
+  /// @returns the oldest entry of the lanes that `admits`; nothing where they have none.
+  template <class Admits>
+  std::optional<entry> take(graph_time now, Admits admits) {
+    for (std::size_t i = 0; i < order_.size(); ++i)
+      if (admits(order_[i]))
+        return take_at(i, now);
+    return std::nullopt;
+  }
+  /// @returns true where `take` would give something.
+  template <class Admits>
+  bool has(Admits admits) const {
+    return std::any_of(order_.begin(), order_.end(), admits);
+  }
   bool empty() const { return order_.empty(); }
   std::uint32_t items() const { return items_; } ///< in all lanes, ends not counted
   std::uint32_t peak() const { return peak_; }   ///< the most items that one lane has held
@@ -74,6 +90,7 @@ private:
   };
   lane_state& lane(stream_index index);
   void append(stream_index lane, held value);
+  entry take_at(std::size_t place, graph_time now);
 
   edge_index edge_;
   edge_limits limits_;

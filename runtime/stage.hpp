@@ -4,6 +4,7 @@
 #include "runtime/description.hpp"
 #include "runtime/item.hpp"
 
+#include <atomic>
 #include <functional>
 #include <stdexcept>
 #include <memory>
@@ -48,6 +49,9 @@ struct graph_facts {
   std::uint16_t node = 0;
   std::uint32_t run = 0; ///< part of every hyperframe's sequence number
   std::uint64_t seed = 0;
+  /// The counter of hyperframe sequence numbers; all bundlers of the graph draw from it.
+  std::shared_ptr<std::atomic<std::uint64_t>> hyperframes
+    = std::make_shared<std::atomic<std::uint64_t>>(0);
 };
 
 /// What a factory gets to make a stage's logic from.
@@ -122,6 +126,9 @@ public:
   /// The graph is ready: sources begin.
   virtual void run(stage_context&) {}
   virtual void on_item(item i, stage_context&) = 0;
+  /// False: the next frame of `stream` stays in its mailbox for now, which holds a file back. Asked
+  /// before each frame, and again after each handler; not where the stage has a queue of its own.
+  virtual bool takes(stream_index /*stream*/) const { return true; }
   virtual void on_end(const stream_end& end, stage_context& context) { context.emit(end); }
   /// Outcomes of frames that ended above; settling stages only.
   virtual void on_outcomes(std::span<const outcome_range>, stage_context&) {}

@@ -15,6 +15,16 @@ constexpr auto relaxed = std::memory_order_relaxed;
 /// How long a host works before it lets other messages in; at least one item.
 constexpr duration work_slice = std::chrono::microseconds{500};
 
+/// Frames whose pixels the stage has written to make `i`: a source writes what it captures, a bundler
+/// what it packs. (Context that a bundler repeats is counted as a copy.)
+std::uint64_t pixel_writes_of(const item& i, bool source) {
+  if (source)
+    return 1;
+  if (const auto* h = std::get_if<hyperframe_ptr>(&i))
+    return (*h)->tensor ? (*h)->descriptor.own_count() : 0;
+  return 0;
+}
+
 std::uint32_t index_of(const std::vector<stage_index>& settlers, stage_index settler) {
   const auto at = std::ranges::find(settlers, settler);
   if (at == settlers.end())
@@ -208,7 +218,14 @@ bool stage_host::wants_work() const {
   if (std::ranges::any_of(outlets_, &outlet::blocked) && logic_ && !stopped_)
     return false;
   return state_ != stage_state::init && state_ != stage_state::warm
-         && std::ranges::any_of(boxes_, [](const mailbox& b) { return !b.empty(); });
+         && std::ranges::any_of(boxes_, [this](const mailbox& b) {
+              return b.has([&](stream_index lane) { return admits(b, lane); });
+            });
+}
+
+bool stage_host::admits(const mailbox& box, stream_index lane) const {
+  const auto& edge = wiring_.inputs[static_cast<std::size_t>(&box - boxes_.data())];
+  return !logic_ || stopped_ || edge.type != port_type::frame || logic_->takes(lane);
 }
 
 void stage_host::work() {
@@ -216,7 +233,7 @@ void stage_host::work() {
   while (wants_work()) {
     auto& box = boxes_[next_box_];
     next_box_ = (next_box_ + 1) % boxes_.size();
-    auto entry = box.take(now());
+    auto entry = box.take(now(), [&](stream_index lane) { return admits(box, lane); });
     if (!entry)
       continue;
     auto& edge = env_.numbers.edge(box.edge());
@@ -248,10 +265,11 @@ void stage_host::give_to_logic(mailbox& box, mailbox::entry entry) {
   auto& numbers = env_.numbers.stage(wiring_.self);
   if (const auto* end = std::get_if<stream_end>(&entry)) {
     ends_in_logic_.push_back(*end);
+    ends_given_.push_back(*end);
     if (logic_)
       logic_->on_end(*end, *this);
     if (!logic_ || stopped_)
-      emit(*end);
+      emit_ends_in_logic();
     if (is_sink())
       std::erase_if(ends_in_logic_, [&](const stream_end& e) { return e.stream == end->stream; });
     return;
@@ -287,6 +305,7 @@ void stage_host::emit(item i, std::size_t output) {
     return;
   }
   env_.numbers.stage(wiring_.self).items_out.fetch_add(1, relaxed);
+  env_.numbers.pixel_writes.fetch_add(pixel_writes_of(i, wiring_.inputs.empty()), relaxed);
   if (wiring_.kind->settles)
     if (const auto* r = std::get_if<frame_result_ptr>(&i))
       count_result(**r);
@@ -304,6 +323,8 @@ void stage_host::emit(item i, std::size_t output) {
 }
 
 void stage_host::emit(const stream_end& end) {
+  if (muted_)
+    return;
   std::erase_if(ends_in_logic_, [&](const stream_end& e) {
     return e.stream == end.stream && e.epoch == end.epoch;
   });
@@ -443,8 +464,24 @@ void stage_host::abandon_logic(outcome what, reason why) {
   ++generation_;
   if (wiring_.kind->own_queue && own_queued_ > 0)
     release(own_queued_);
+  emit_ends_in_logic();
+}
+
+void stage_host::emit_ends_in_logic() {
   for (const auto& end : std::vector(ends_in_logic_))
     emit(end);
+}
+
+/// A new object must know which streams have ended; their ends were passed on already.
+void stage_host::restart_logic() {
+  logic_ = wiring_.kind->make(wiring_.plan);
+  logic_->start(*this);
+  muted_ = true;
+  for (const auto& end : ends_given_)
+    logic_->on_end(end, *this);
+  muted_ = false;
+  if (state_ == stage_state::running || state_ == stage_state::draining)
+    logic_->run(*this);
 }
 
 void stage_host::stop() {
@@ -479,12 +516,10 @@ void stage_host::fail(const std::string& why) {
     env_.numbers.stage(wiring_.self).restarts.fetch_add(1, relaxed);
     env_.numbers.tell({now(), wiring_.plan.name, "failed and starts again: " + why, false});
     try {
-      logic_ = wiring_.kind->make(wiring_.plan);
-      logic_->start(*this);
-      if (state_ == stage_state::running || state_ == stage_state::draining)
-        logic_->run(*this);
+      restart_logic();
       return;
     } catch (const std::exception& e) {
+      muted_ = false;
       logic_.reset();
       restarts_left_ = 0;
       env_.numbers.tell({now(), wiring_.plan.name, std::string{"cannot start again: "} + e.what(), true});

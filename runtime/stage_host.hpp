@@ -111,6 +111,10 @@ private:
   void start();
   void stop();
   void work();
+  /// Whether the logic takes the next entry of this lane.
+  bool admits(const mailbox& box, stream_index lane) const;
+  void emit_ends_in_logic();
+  void restart_logic();
   void give_to_logic(mailbox& box, mailbox::entry entry);
   void queue_own(mailbox& box, item value);
   void give_credit(mailbox& box, stream_index lane, std::uint64_t bytes);
@@ -137,6 +141,8 @@ private:
   std::vector<outlet> outlets_;  ///< as `wiring_.outputs`
   std::vector<outcome_batch> outcomes_; ///< for each of `wiring_.settlers`, until the handler ends
   std::vector<stream_end> ends_in_logic_; ///< given to the logic, not passed on by it yet
+  std::vector<stream_end> ends_given_;    ///< to any object of this stage
+  bool muted_ = false;                    ///< a new object is told of ends that were passed on already
   outcome_batch in_hand_;        ///< what the logic is working on: its outcomes should it throw
   stage_state state_ = stage_state::init;
   bool stopped_ = false;

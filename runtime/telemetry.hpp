@@ -83,6 +83,7 @@ public:
   std::atomic<std::uint64_t> batches{0};      ///< that a model ran
   std::atomic<std::uint64_t> batch_slots{0};  ///< valid slots in them
   std::atomic<std::uint64_t> batch_room{0};   ///< slots that they could have had
+  std::atomic<std::uint64_t> pixel_writes{0}; ///< in frames: at ingest and when packing
   std::atomic<std::uint64_t> truth_known{0};  ///< delivered frames whose class the source knows
   std::atomic<std::uint64_t> truth_right{0};  ///< of these, where the best class was the right one
 

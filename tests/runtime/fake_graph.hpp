@@ -79,6 +79,7 @@ public:
     duration takes{};
     std::vector<std::uint64_t> throws_at{}; ///< frame ids
     bool throws_at_start = false;
+    std::uint32_t streams = 0; ///< that keep step: none is taken from while it is ahead of another
   };
   explicit fake_worker(settings s) : s_(std::move(s)) {}
 
@@ -89,6 +90,8 @@ public:
   }
   void on_item(item i, stage_context& c) override {
     const auto id = std::get<frame>(i).meta.frame_id;
+    if (s_.streams > 0)
+      ++taken_.at(std::get<frame>(i).meta.stream);
     if (std::ranges::find(s_.throws_at, id) != s_.throws_at.end())
       throw std::runtime_error("frame " + std::to_string(id) + " is too much");
     if (s_.takes == duration{0}) {
@@ -98,6 +101,9 @@ public:
     held_.push_back(std::move(i));
     if (held_.size() == 1)
       c.wake_at(c.now() + s_.takes);
+  }
+  bool takes(stream_index stream) const override {
+    return s_.streams == 0 || taken_.at(stream) <= std::ranges::min(taken_);
   }
   void on_wake(stage_context& c) override {
     if (held_.empty())
@@ -126,6 +132,7 @@ private:
         c.emit(end);
   }
   settings s_;
+  std::vector<std::uint64_t> taken_ = std::vector<std::uint64_t>(s_.streams, 0); ///< by stream
   std::deque<item> held_;
   std::vector<stream_end> ends_;
 };

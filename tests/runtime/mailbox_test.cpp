@@ -70,6 +70,19 @@ TEST_CASE("items leave in the order of arrival, and lanes do not touch each othe
   CHECK(drain(box) == std::vector<std::uint64_t>{1, 10, 2});
 }
 
+TEST_CASE("a lane can be left out, and keeps its order") {
+  mailbox box{0, limits(4, overflow_policy::block, 2)};
+  for (std::uint64_t id = 0; id < 3; ++id)
+    CHECK_FALSE(box.put(frame_of(0, id), graph_time{}));
+  CHECK_FALSE(box.put(frame_of(1, 7), graph_time{}));
+  const auto second = [](stream_index lane) { return lane == 1; };
+  CHECK(box.has(second));
+  CHECK(id_of(std::get<item>(*box.take(graph_time{}, second))) == 7);
+  CHECK_FALSE(box.has(second));
+  CHECK_FALSE(box.take(graph_time{}, second));
+  CHECK(drain(box) == std::vector<std::uint64_t>{0, 1, 2});
+}
+
 TEST_CASE("an end stays behind the frames of its lane and needs no room") {
   mailbox box{0, limits(1, overflow_policy::drop_oldest, 2)};
   box.put(frame_of(1, 7), graph_time{});

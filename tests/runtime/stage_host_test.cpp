@@ -62,6 +62,21 @@ TEST_CASE("a slow stage holds a file back, on the virtual clock to the milliseco
         == std::vector<std::string>{"0:0@10", "0:1@20", "0:2@30", "0:3@40", "0:4@50"});
 }
 
+TEST_CASE("a stage holds back the stream that is ahead, and its source with it") {
+  fake_graph g;
+  g.source({.frames = 6, .streams = 2}); // sends all that it may of the first, then of the second
+  g.worker({.streams = 2});
+  g.sink();
+  g.edge(0, 1, {4, 0, overflow_policy::block, 2});
+  g.edge(1, 2, {4, 0, overflow_policy::block, 2});
+  g.run_virtually();
+  CHECK(g.trace()
+        == std::vector<std::string>{"0:0@0", "1:0@0", "0:1@0", "1:1@0", "0:2@0", "1:2@0", "0:3@0",
+                                    "1:3@0", "0:4@0", "1:4@0", "0:5@0", "1:5@0"});
+  CHECK(g.numbers().edge(0).peak <= 4);
+  CHECK(g.ended(2, outcome::delivered) == 12);
+}
+
 TEST_CASE("a dropping edge gives every drop an outcome and never holds the source back") {
   for (const auto policy : {overflow_policy::drop_oldest, overflow_policy::drop_newest}) {
     CAPTURE(to_string(policy));
