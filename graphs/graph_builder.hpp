@@ -2,6 +2,7 @@
 
 #include "graphs/graph.hpp"
 
+#include <chrono>
 #include <concepts>
 #include <initializer_list>
 #include <memory>
@@ -22,6 +23,9 @@ public:
   graph_value(const char* text) : text_(text) {}
   graph_value(std::string text) : text_(std::move(text)) {}
   graph_value(duration d);
+  template <class Rep, class Period>
+  graph_value(std::chrono::duration<Rep, Period> d)
+    : graph_value(std::chrono::duration_cast<duration>(d)) {}
   graph_value(pixel_size size);
   graph_value(std::initializer_list<graph_value> entries) : list_(entries), is_list_(true) {}
 

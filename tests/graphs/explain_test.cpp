@@ -1,0 +1,83 @@
+#include "graphs/explain.hpp"
+#include "graphs/text_table.hpp"
+#include "tests/graphs/fake_catalogue.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hyperframes;
+using namespace hyperframes::fakes;
+
+namespace {
+
+std::string explained(const std::string& text, const graph_options& options = {}) {
+  auto r = read(text, options);
+  REQUIRE_MESSAGE(r.graph, to_string(r.faults));
+  const auto p = plan_graph(*r.graph);
+  REQUIRE_MESSAGE(p.plan, to_string(p.faults));
+  return explain(*r.graph, *p.plan, 2);
+}
+
+} // namespace
+
+TEST_CASE("explain names every value and where it came from") {
+  graph_options options;
+  options.overrides = {{"stages.bundle.size", "4"}, {"stages.bundle.release.count", "4"}};
+  options.environment = {{"WAIT", "30ms"}};
+  const auto text = explained(with("wait: 40ms", "wait: \"${WAIT}\""), options);
+  for (const auto* line :
+       {"  latency_budget  500ms  g.yaml:3:17\n",
+        "  memory          4GiB   default\n",
+        "streams station1.cam1 ... station3.cam4 (12), camera fake  g.yaml:5:9\n",
+        "  group     station1, station2, station3  g.yaml:6:12\n",
+        "  priority  0                             default\n",
+        "  fps       30                            g.yaml:7:59\n",
+        "  path      unset                         default\n",
+        "bundle, stage of type bundle  g.yaml:11:3\n",
+        "--set stages.bundle.size\n",
+        "environment, at g.yaml:10:66\n",
+        "  from.overflow        block         derived\n",
+        "  from.capacity        8 per stream  default\n",
+        "  from.capacity        16           g.yaml:12:64\n",
+        "  fake parts.onnx [N,3,32,32] float32 -> [N,4]\n",
+        "  300ms  bundle.release.timeout  What timeout means.\n",
+        "  together 430ms, leaves 70ms of the latency budget for the work itself\n",
+        "memory (models and libraries not counted)\n",
+        "of 4.3 GB allowed\n",
+        "  2  for the stages         one for each core\n",
+        "  1  for infer              1 worker of 1 thread\n",
+        "  - schedule: order: deadline acts as fifo, as files have no deadline\n"}) {
+    CAPTURE(line);
+    CHECK_MESSAGE(text.find(line) != std::string::npos, text);
+  }
+}
+
+TEST_CASE("explain prints every parameter of every stage, also what is unset") {
+  const auto text = explained(good);
+  for (const auto& s : known().stages.all()) {
+    if (good.find("type: " + s->name + ',') == std::string::npos)
+      continue;
+    for (const auto& p : s->parameters) {
+      CAPTURE(p.name);
+      CHECK(text.find("\n  " + p.name) != std::string::npos);
+    }
+  }
+  CHECK(text.find("reorder space  ") != std::string::npos);
+}
+
+TEST_CASE("explain without waits, budget and remarks") {
+  const auto text = explained(
+    "hyperframes: 1\nstreams:\n  - { id: a, camera: fake }\nstages:\n  c: { type: capture }\n"
+    "  o: { type: jsonl, path: x, from: c }\n");
+  CHECK(text.find("  no rule makes a frame wait\n") != std::string::npos);
+  CHECK(text.find("no latency budget") != std::string::npos);
+  CHECK(text.find("remarks") == std::string::npos);
+}
+
+TEST_CASE("tables align, also with letters of several bytes") {
+  text_table t(1);
+  t.add({"a", "10µs", "x"});
+  t.add({"bb", "10us", ""});
+  CHECK(t.text() == " a   10µs  x\n bb  10us\n");
+  CHECK(wrap("one two three", 2, 10) == "  one two\n  three\n");
+  CHECK(wrap("", 2) == "");
+}
