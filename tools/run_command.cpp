@@ -114,6 +114,11 @@ int report(const run_summary& summary, const run_arguments& arguments, int signa
 
 int run(const run_arguments& arguments) {
   const auto g = load(arguments.graph);
+  for (const auto& stream : g.checked().streams)
+    if (stream.camera->name == "push")
+      throw failure(make_error(errc::graph_invalid, stream.mark.to_string(),
+                               "stream '" + stream.id + "' has camera `push`, and only a program can hand "
+                                 "its frames in: embed the graph (examples/embed), or use another camera"));
   progress_line line{arguments.quiet};
   run_options options;
   options.on_event = [&line](const event& e) { line.tell(e); };

@@ -1,0 +1,198 @@
+#include "actors/capture.hpp"
+
+#include "tests/actors/stage_context.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hyperframes;
+using std::chrono::milliseconds;
+
+namespace {
+
+captured_frame at(std::int64_t ms, std::uint64_t device_id = 0) {
+  captured_frame f;
+  f.captured = capture_time{milliseconds{ms}};
+  f.device_id = device_id;
+  return f;
+}
+
+arrival_time arrived(std::int64_t ms) {
+  return arrival_time{milliseconds{ms}};
+}
+
+} // namespace
+
+TEST_CASE("ids are contiguous, and a jump of the device's counter is marked") {
+  stream_numbering numbering{2, true, duration::max()};
+  const auto a = numbering.stamp(at(0, 7), arrived(0));
+  const auto b = numbering.stamp(at(33, 8), arrived(33));
+  const auto c = numbering.stamp(at(99, 10), arrived(99));
+  CHECK(a.frame_id == 0);
+  CHECK(c.frame_id == 2);
+  CHECK(a.stream == 2);
+  CHECK((a.flags & frame_gap_before) == 0);
+  CHECK((b.flags & frame_gap_before) == 0);
+  CHECK((c.flags & frame_gap_before) != 0);
+  CHECK(a.trace_id != b.trace_id);
+  CHECK(numbering.end().frames == 3);
+}
+
+TEST_CASE("a live stream's time line never runs ahead of its arrivals") {
+  stream_numbering numbering{0, true, milliseconds{500}};
+  struct row {
+    std::int64_t captured, arrived, timeline;
+  };
+  // The offset is the least delay that was seen: arrival - capture.
+  for (const auto& r : {row{1000, 30, 30}, row{1033, 53, 53}, row{1066, 186, 86}, row{1100, 120, 120}}) {
+    CAPTURE(r.captured);
+    const auto meta = numbering.stamp(at(r.captured), arrived(r.arrived));
+    CHECK(meta.timeline == graph_time{milliseconds{r.timeline}});
+    CHECK(meta.deadline == graph_time{milliseconds{r.timeline + 500}});
+    CHECK(meta.timeline <= as_graph(meta.arrived));
+  }
+}
+
+TEST_CASE("a file's time line begins at its first frame and has no deadline") {
+  stream_numbering numbering{0, false, milliseconds{500}};
+  numbering.stamp(at(4000), arrived(10));
+  const auto meta = numbering.stamp(at(4040), arrived(11));
+  CHECK(meta.timeline == graph_time{milliseconds{40}});
+  CHECK(meta.deadline == never);
+}
+
+TEST_CASE("a jump of the clock begins an epoch") {
+  struct row {
+    const char* what;
+    bool live;
+    std::int64_t second;
+    bool new_epoch;
+  };
+  const row rows[] = {{"forward", true, 1033, false},
+                      {"a little back", true, 900, false},
+                      {"back", true, 700, true},
+                      {"far forward", true, 20000, true},
+                      {"far forward in a file", false, 20000, false},
+                      {"back in a file", false, 0, true}};
+  for (const auto& r : rows) {
+    CAPTURE(r.what);
+    stream_numbering numbering{0, r.live, duration::max()};
+    CHECK_FALSE(numbering.epoch_before(at(1000)));
+    numbering.stamp(at(1000), arrived(0));
+    const auto end = numbering.epoch_before(at(r.second));
+    CHECK(end.has_value() == r.new_epoch);
+    if (end) {
+      CHECK(end->epoch == 0);
+      CHECK(end->frames == 1);
+      CHECK_FALSE(end->last_epoch);
+    }
+    const auto meta = numbering.stamp(at(r.second), arrived(5));
+    CHECK(meta.epoch == (r.new_epoch ? 1 : 0));
+    CHECK(meta.frame_id == (r.new_epoch ? 0 : 1));
+  }
+}
+
+namespace {
+
+/// A camera that plays a list of events.
+class listed_camera final : public camera {
+public:
+  explicit listed_camera(std::vector<camera_event> events) : events_(std::move(events)) {}
+  expected<camera_info> probe() override { return camera_info{}; }
+  expected<void> open(const camera_environment&) override {
+    ++opened;
+    return {};
+  }
+  camera_event read(graph_time) override {
+    if (next_ == events_.size())
+      return end_of_stream{};
+    return events_[next_++];
+  }
+  static inline int opened = 0;
+
+private:
+  std::vector<camera_event> events_;
+  std::size_t next_ = 0;
+};
+
+struct settable_clock final : clock {
+  graph_time t{};
+  graph_time now() const noexcept override { return t; }
+};
+
+/// "frame", the sentence of a note, "end".
+std::vector<std::string> words_of(std::deque<reader_event> events) {
+  std::vector<std::string> words;
+  for (const auto& e : events)
+    if (std::holds_alternative<arrived_frame>(e))
+      words.emplace_back("frame");
+    else if (const auto* note = std::get_if<reader_note>(&e))
+      words.push_back(note->sentence);
+    else
+      words.emplace_back("end");
+  return words;
+}
+
+camera_reader reader_of(std::vector<camera_event> events, bool live, std::uint32_t permits) {
+  camera_info info;
+  info.live = live;
+  return {std::make_unique<listed_camera>(std::move(events)), info, {"cam1", ".", 4, permits}, [] {}};
+}
+
+using words = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("a file is read while there are permits, a live source always") {
+  settable_clock time;
+  for (const bool live : {false, true}) {
+    CAPTURE(live);
+    auto reader = reader_of({at(0), at(1), at(2)}, live, 2);
+    reader.step(time, 10);
+    CHECK(words_of(reader.take()) == (live ? words{"frame", "frame", "frame", "end"} : words{"frame", "frame"}));
+    reader.give_permits(1);
+    reader.step(time, 10);
+    CHECK(words_of(reader.take()) == (live ? words{} : words{"frame"}));
+    reader.give_permits(1);
+    reader.step(time, 10);
+    CHECK(reader.finished());
+  }
+}
+
+TEST_CASE("a reader comes back when its camera says so, and takes turns") {
+  settable_clock time;
+  auto reader = reader_of({at(0), not_before{70_ms}, at(1), at(2)}, true, 1);
+  CHECK(reader.step(time, 10) == 70_ms);
+  time.t = 70_ms;
+  CHECK(reader.step(time, 1) == 70_ms); // its turn is over, and more is due
+  CHECK(words_of(reader.take()) == words{"frame", "frame"});
+}
+
+TEST_CASE("after an error a live source is opened again, later each time; a file ends") {
+  settable_clock time;
+  const auto broken = make_error(errc::camera_failed, "cam1", "no signal");
+  auto live = reader_of({at(0), broken, broken, at(1)}, true, 1);
+  listed_camera::opened = 0;
+  CHECK(live.step(time, 10) == graph_time{std::chrono::seconds{1}});
+  time.t = graph_time{std::chrono::seconds{1}};
+  CHECK(live.step(time, 10) == graph_time{std::chrono::seconds{3}});
+  time.t = graph_time{std::chrono::seconds{3}};
+  live.step(time, 10);
+  CHECK(listed_camera::opened == 3);
+  CHECK(words_of(live.take())
+        == words{"frame", "no signal; it is opened again in 1 s", "no signal; it is opened again in 2 s",
+                 "frame", "end"});
+
+  auto file = reader_of({at(0), broken, at(1)}, false, 5);
+  file.step(time, 10);
+  CHECK(file.finished());
+  CHECK(words_of(file.take()) == words{"frame", "no signal; the stream ends here", "end"});
+}
+
+TEST_CASE("a reader that is told to finish ends its stream") {
+  settable_clock time;
+  auto reader = reader_of({at(0), at(1)}, false, 1);
+  reader.step(time, 10);
+  reader.finish();
+  reader.step(time, 10);
+  CHECK(words_of(reader.take()) == words{"frame", "end"});
+}
