@@ -239,7 +239,7 @@ private:
   std::uint64_t faults_seed_ = 0;
   buffer_pool pool_;
   cv::Mat canvas_;
-  std::optional<graph_time> start_; ///< the first `read`
+  std::optional<graph_time> start_;
   std::uint64_t next_ = 0;          ///< device id
   std::uint64_t given_ = 0;
   bool gap_ = false;

@@ -8,7 +8,9 @@ namespace hyperframes {
 ///
 /// Device frame n is taken at
 ///   t(n) = n / fps + u(n) * jitter,  u(n) in [0, 1) from the seed,
-/// after the first `read`, and is due then. Its time on the camera's own clock is
+/// after the camera's start, and is due then. A live camera starts with the first multiple of 1 /
+/// fps on the graph's time line that its first `read` has not passed, so that cameras of one rate
+/// run in step, as if one signal triggered them. Its time on the camera's own clock is
 ///   captured(n) = offset + t(n) * (1 + drift / 1e6).
 /// A lost frame uses up its n, which is also the device id: the next one comes with a jump and
 /// `frame_gap_before`. Pixels, times and losses depend on the settings and n only.

@@ -105,7 +105,8 @@ TEST_CASE("synthetic: without a seed the stream's id decides what is shown") {
   CHECK(a == hash_of(frame_in(again->read(at_ms(0)))));
 }
 
-TEST_CASE("synthetic: a live camera's frames are due at first read + n / fps") {
+TEST_CASE("synthetic: a live camera's frames are due at its start + n / fps, in step with others "
+          "of its rate") {
   auto s = small();
   s.with("fps", 25.0);
   auto c = opened(s, 8);
@@ -116,8 +117,9 @@ TEST_CASE("synthetic: a live camera's frames are due at first read + n / fps") {
   };
   // Frames come one after the other when the reader is late: none is skipped.
   for (const auto& [now, id, due] :
-       {row{100, 0, 0}, row{100, -1, 140}, row{139.999, -1, 140}, row{140, 1, 0}, row{141, -1, 180},
-        row{300, 2, 0}, row{300, 3, 0}, row{300, 4, 0}, row{300, 5, 0}, row{300, -1, 340}}) {
+       {row{100, -1, 120}, row{120, 0, 0}, row{120, -1, 160}, row{159.999, -1, 160}, row{160, 1, 0},
+        row{161, -1, 200}, row{320, 2, 0}, row{320, 3, 0}, row{320, 4, 0}, row{320, 5, 0},
+        row{320, -1, 360}}) {
     CAPTURE(now);
     const auto e = c->read(at_ms(now));
     if (id >= 0) {
