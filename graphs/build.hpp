@@ -19,9 +19,9 @@ class push_port;
 /// What a program adds to a graph before it starts.
 struct run_options {
   /// For stages of type `callback`, by name.
-  std::map<std::string, std::function<void(const item&)>> callbacks;
+  std::map<std::string, std::function<void(const item&)>> callbacks{};
   /// Gets alarms, restarts and failures; from any thread.
-  std::function<void(const event&)> on_event;
+  std::function<void(const event&)> on_event{};
   /// Part of every hyperframe's sequence number.
   std::uint32_t run_number = 0;
 };

@@ -350,6 +350,8 @@ void stage_host::on_credit(const credit_message& m) {
 
 std::uint32_t stage_host::credit(std::size_t output, stream_index lane) const {
   auto least = std::numeric_limits<std::uint32_t>::max();
+  if (stopped_)
+    return least; // whatever is sent now gets its outcome here
   for (std::size_t e = 0; e < outlets_.size(); ++e)
     if (wiring_.outputs[e].from_port == output && !wiring_.outputs[e].limits.drops())
       least = std::min(least, outlets_[e].credit(lane));
