@@ -67,5 +67,9 @@ function(hyperframes_tests folder)
     add_test(NAME ${folder}/${stem} COMMAND ${folder}_tests --source-file=*/${source}
              WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
     set_tests_properties(${folder}/${stem} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+    if(HYPERFRAMES_SANITIZE STREQUAL "thread")
+      set_tests_properties(${folder}/${stem} PROPERTIES ENVIRONMENT
+        "TSAN_OPTIONS=second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.suppressions")
+    endif()
   endforeach()
 endfunction()

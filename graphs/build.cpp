@@ -99,6 +99,10 @@ std::shared_ptr<capture_resource> cameras_of(
 wired_graph
 wire(const checked_graph& graph, const graph_plan& plan, const run_options& options, bool threads) {
   wired_graph wired;
+  // Of this run: graphs may be run again, and side by side.
+  const auto facts = std::make_shared<graph_facts>(*plan.facts);
+  facts->run = options.run_number;
+  facts->hyperframes = std::make_shared<std::atomic<std::uint64_t>>(0);
   const auto below = settlers_below(graph);
   wired.settlers_of_stream.resize(graph.streams.size());
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {

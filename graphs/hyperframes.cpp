@@ -155,6 +155,12 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
         "stream '" + stream.id + "' has camera '" + stream.camera->name
           + "', which is real: on the virtual clock every part must be "
             "simulated; use camera `synthetic`"));
+  for (const auto& stage : g.checked().stages)
+    if (stage.resource && !stage.resource->simulated)
+      throw failure(make_error(errc::graph_invalid, stage.mark.to_string(),
+                               "stage '" + stage.name + "' infers with " + stage.resource->summary
+                                 + ", which is real: on the virtual clock every part must be simulated; "
+                                   "leave inference out"));
   virtual_executor executor;
   assembly parts{g.checked(), g.plan(), options, executor, false};
   executor.open(parts.hosts());

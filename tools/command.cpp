@@ -76,9 +76,9 @@ int run_with(int argc, char** argv) {
   run_verb->add_option("--clock", clock, "system, or virtual: simulated parts as fast as the machine can")
     ->check(CLI::IsMember({"system", "virtual"}));
   run_verb->callback([&] {
-    if (!length.empty())
+    if (run_verb->count("--duration") > 0)
       running.length = parse_length(length);
-    if (!summary.empty())
+    if (run_verb->count("--summary") > 0)
       running.summary_file = summary;
     running.virtual_clock = clock == "virtual";
     status = run(running);
@@ -116,6 +116,16 @@ int run_with(int argc, char** argv) {
   auto* version_verb = app.add_subcommand("version", "Print the version");
   version_verb->callback([] { std::cout << "hyperframes " HYPERFRAMES_VERSION "\n"; });
 
+  if (argc > 1 && argv[1][0] != '-') {
+    std::string known;
+    bool found = false;
+    for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+      known += (known.empty() ? "" : ", ") + verb->get_name();
+      found = found || verb->get_name() == argv[1];
+    }
+    if (!found)
+      throw failure(make_error(errc::graph_invalid, argv[1], "is no command; there are " + known));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -129,6 +139,7 @@ int run_with(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace hyperframes;
+  silence_codecs(); // what is damaged ends as an outcome; their own words would break the progress line
   try {
     return command::run_with(argc, argv);
   } catch (const graph_error& e) {
