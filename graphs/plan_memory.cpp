@@ -78,8 +78,8 @@ void add_reorder(planning& p) {
     if (p.plan.reorder[i] > 0)
       p.plan.memory.push_back(
         {"reorder space of " + s.name, s.streams.size() * p.plan.reorder[i] * sizeof(frame_result),
-         std::to_string(s.streams.size()) + " streams x " + std::to_string(p.plan.reorder[i])
-           + " frames x " + about_bytes(sizeof(frame_result))});
+         std::to_string(s.streams.size()) + (s.streams.size() == 1 ? " stream x " : " streams x ")
+           + std::to_string(p.plan.reorder[i]) + " frames x " + about_bytes(sizeof(frame_result))});
   }
 }
 
