@@ -26,6 +26,8 @@ std::uint64_t stream_order::insert(frame_position at, std::uint64_t count, entry
     if (auto* range = std::get_if<outcome_range>(&piece)) {
       range->first = first;
       range->count = n;
+    } else {
+      ++results_waiting_;
     }
     waiting_ += n;
     entries_.emplace(frame_position{at.epoch, first}, std::move(piece));
@@ -97,6 +99,7 @@ std::shared_ptr<frame_result> stream_order::next() {
       entries_.emplace(frame_position{next_.epoch, rest.first}, rest);
     }
   } else {
+    --results_waiting_;
     r = std::get<std::shared_ptr<frame_result>>(std::move(first->second));
     entries_.erase(first);
   }
@@ -186,7 +189,8 @@ private:
     auto& order = order_of(r->meta.stream);
     discarded_ += order.add(std::move(r));
     // The plan leaves room for all that can be upstream: this happens only when an outcome is missing.
-    if (plan_.reorder > 0 && order.waiting() > plan_.reorder)
+    // Outcomes wait as merged ranges and take no room.
+    if (plan_.reorder > 0 && order.results_waiting() > plan_.reorder)
       if (const auto lost = order.skip_missing(); lost > 0)
         context.alarm(std::to_string(lost) + " frames had no outcome when the reorder space of "
                       + std::to_string(plan_.reorder) + " was full: they end as lost (reorder)");

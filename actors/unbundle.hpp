@@ -31,6 +31,7 @@ public:
   std::optional<stream_end> take_completed();
   bool closed() const { return closed_; }
   std::uint64_t waiting() const { return waiting_; } ///< frames with an outcome that have not left
+  std::uint64_t results_waiting() const { return results_waiting_; } ///< of these, with a result
   /// Gives up on the frame that all others wait for: everything missing before the first frame that
   /// is there becomes `lost (reorder)`. @returns how many frames.
   std::uint64_t skip_missing();
@@ -47,6 +48,7 @@ private:
   std::map<std::uint32_t, stream_end> ends_;
   std::optional<stream_end> completed_;
   std::uint64_t waiting_ = 0;
+  std::uint64_t results_waiting_ = 0;
   bool closed_ = false;
 };
 

@@ -1,5 +1,5 @@
 #include "actors/sinks/annotate.hpp"
-#include "actors/sinks/film.hpp"
+#include "actors/sinks/film_file.hpp"
 #include "actors/sinks/sink_path.hpp"
 #include "actors/sinks/sinks.hpp"
 #include "actors/sinks/stream_ends.hpp"
@@ -25,7 +25,7 @@ struct filming {
   }
 
   bgr_converter to_picture;
-  film output;
+  film_file output;
   std::string id;
 };
 

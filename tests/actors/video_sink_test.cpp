@@ -1,5 +1,5 @@
 #include "actors/sinks/annotate.hpp"
-#include "actors/sinks/film.hpp"
+#include "actors/sinks/film_file.hpp"
 #include "actors/sinks/to_bgr.hpp"
 #include "tests/actors/sink_context.hpp"
 
@@ -243,7 +243,7 @@ TEST_CASE("Time stamps come back within a tick, at a variable frame rate") {
       continue;
     }
     const auto path = folder / "film." + row.extension;
-    film f{{path, row.codec, 90, false}};
+    film_file f{{path, row.codec, 90, false}};
     for (std::size_t i = 0; i < times.size(); ++i)
       f.add(plain(64, 48, cv::Scalar::all(20.0 * static_cast<double>(i))), 0, at_us(times[i]));
     f.close();
@@ -264,7 +264,7 @@ TEST_CASE("ffv1 loses nothing") {
   scratch_folder folder;
   cv::Mat noise(48, 64, CV_8UC3);
   cv::RNG{7}.fill(noise, cv::RNG::UNIFORM, 0, 256);
-  film f{{folder / "film.mkv", "ffv1"}};
+  film_file f{{folder / "film.mkv", "ffv1"}};
   f.add(noise, 0, at_us(0));
   f.close();
   const auto back = read_back(folder / "film.mkv");
@@ -274,7 +274,7 @@ TEST_CASE("ffv1 loses nothing") {
 
 TEST_CASE("Pictures of another size are scaled to the first one's; odd sizes get a line more") {
   scratch_folder folder;
-  film f{{folder / "film.mkv"}};
+  film_file f{{folder / "film.mkv"}};
   const int sizes[][2] = {{63, 47}, {128, 96}, {64, 48}, {31, 90}, {63, 47}};
   std::int64_t us = 0;
   for (const auto& s : sizes)
@@ -292,7 +292,7 @@ TEST_CASE("Pictures of another size are scaled to the first one's; odd sizes get
 TEST_CASE("A film that cannot be written says so") {
   scratch_folder folder;
   const auto sentence = [](const std::string& path, const std::string& codec = "auto") {
-    return failure_of([&] { film{{path, codec}}; });
+    return failure_of([&] { film_file{{path, codec}}; });
   };
   CHECK(sentence(folder / "film.txt")
         == folder / "film.txt" + ": its extension names no container for films; use .mkv, .mp4, .mov or .avi");
@@ -305,7 +305,7 @@ TEST_CASE("A film that cannot be written says so") {
         == folder / "none/film.mkv" + ": cannot be opened: the folder " + folder / "none"
              + " does not exist; make it, or name another `path`");
   std::filesystem::create_directory(folder / "folder.mkv");
-  film directory{{folder / "folder.mkv"}};
+  film_file directory{{folder / "folder.mkv"}};
   CHECK(failure_of([&] { directory.add(plain(64, 48, {}), 0, at_us(0)); })
         == folder / "folder.mkv" + ": cannot be opened: Is a directory");
 }
@@ -313,7 +313,7 @@ TEST_CASE("A film that cannot be written says so") {
 TEST_CASE("A full disk fails the film") {
   scratch_folder folder;
   std::filesystem::create_symlink("/dev/full", folder / "film.mkv");
-  film f{{folder / "film.mkv"}};
+  film_file f{{folder / "film.mkv"}};
   const auto sentence = failure_of([&] {
     for (int i = 0; i < 10; ++i)
       f.add(plain(64, 48, cv::Scalar::all(20.0 * i)), 0, at_us(i * 40000));
@@ -326,7 +326,7 @@ TEST_CASE("A full disk fails the film") {
 TEST_CASE("A film that nobody closed can still be watched") {
   scratch_folder folder;
   {
-    film f{{folder / "film.mp4"}};
+    film_file f{{folder / "film.mp4"}};
     f.add(plain(64, 48, {}), 0, at_us(0));
     f.add(plain(64, 48, {}), 0, at_us(40000));
   }

@@ -1,4 +1,4 @@
-#include "actors/sinks/film.hpp"
+#include "actors/sinks/film_file.hpp"
 
 #include "runtime/error.hpp"
 
@@ -134,7 +134,7 @@ std::int64_t film_clock::tick(std::uint32_t epoch, capture_time t) {
 
 // ---- the file ------------------------------------------------------------------------------------
 
-struct film::writer {
+struct film_file::writer {
   writer(const film_options& o, int width, int height);
 
   void add(const cv::Mat& picture, std::uint32_t epoch, capture_time t);
@@ -156,7 +156,7 @@ struct film::writer {
   std::int64_t last_tick = -1;
 };
 
-film::writer::writer(const film_options& o, int width, int height) : path(o.path) {
+film_file::writer::writer(const film_options& o, int width, int height) : path(o.path) {
   const auto& facts = codec_of(o);
   const auto* codec = encoder_of(facts);
   AVFormatContext* raw = nullptr;
@@ -213,7 +213,7 @@ film::writer::writer(const film_options& o, int width, int height) : path(o.path
   clock.emplace(stream->time_base.num, stream->time_base.den, o.live || name == "avi");
 }
 
-void film::writer::add(const cv::Mat& picture, std::uint32_t epoch, capture_time t) {
+void film_file::writer::add(const cv::Mat& picture, std::uint32_t epoch, capture_time t) {
   auto& e = *encoder;
   // The picture is drawn into the even size by scaling only where it does not have the film's size.
   cv::Mat source = picture;
@@ -242,7 +242,7 @@ void film::writer::add(const cv::Mat& picture, std::uint32_t epoch, capture_time
   take_packets();
 }
 
-void film::writer::take_packets() {
+void film_file::writer::take_packets() {
   for (;;) {
     const int got = avcodec_receive_packet(encoder.get(), packet.get());
     if (got == AVERROR(EAGAIN) || got == AVERROR_EOF)
@@ -260,7 +260,7 @@ void film::writer::take_packets() {
   }
 }
 
-void film::writer::finish() {
+void film_file::writer::finish() {
   check(avcodec_send_frame(encoder.get(), nullptr), path, "its last pictures cannot be encoded");
   take_packets();
   check(av_write_trailer(container.get()), path, "its end cannot be written");
@@ -269,7 +269,7 @@ void film::writer::finish() {
   check(avio_closep(&container->pb), path, "cannot be closed");
 }
 
-film::film(film_options options) : options_(std::move(options)) {
+film_file::film_file(film_options options) : options_(std::move(options)) {
   codec_of(options_);
   const auto folder = std::filesystem::path{options_.path}.parent_path();
   std::error_code ignored;
@@ -278,7 +278,7 @@ film::film(film_options options) : options_(std::move(options)) {
                           + " does not exist; make it, or name another `path`");
 }
 
-film::~film() {
+film_file::~film_file() {
   if (!writer_)
     return;
   try {
@@ -287,13 +287,13 @@ film::~film() {
   }
 }
 
-void film::add(const cv::Mat& picture, std::uint32_t epoch, capture_time t) {
+void film_file::add(const cv::Mat& picture, std::uint32_t epoch, capture_time t) {
   if (!writer_)
     writer_ = std::make_unique<writer>(options_, picture.cols, picture.rows);
   writer_->add(picture, epoch, t);
 }
 
-void film::close() {
+void film_file::close() {
   if (const auto w = std::move(writer_))
     w->finish();
 }

@@ -47,14 +47,14 @@ struct film_options {
 /// Ticks: 1/90000 s in mp4 and mov, 1/1000 s in Matroska and AVI. Pictures of another size than the
 /// first one's are scaled to it; odd sizes get a line more, the last one repeated. Not thread-safe.
 /// Everything that fails throws `failure` (io_failed) with the path.
-class film {
+class film_file {
 public:
   /// Checks that there are a folder, a container and an encoder; touches no file.
-  explicit film(film_options options);
-  film(const film&) = delete;
-  film& operator=(const film&) = delete;
+  explicit film_file(film_options options);
+  film_file(const film_file&) = delete;
+  film_file& operator=(const film_file&) = delete;
   /// Closes what is open as well as it can: a film that was cut short can still be watched.
-  ~film();
+  ~film_file();
 
   /// Encodes a picture. The first one makes the file, or replaces it.
   /// @param picture [height, width] of 8-bit B, G, R.
