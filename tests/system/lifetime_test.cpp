@@ -1,0 +1,195 @@
+// How graphs end: drained, stopped, failed, dropped by their owner, side by side.
+#include "tests/system/collected.hpp"
+#include "tests/system/folder.hpp"
+#include "tests/system/graphs.hpp"
+#include "tests/system/summary_checks.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+using namespace hyperframes;
+using namespace hyperframes::test;
+
+namespace {
+
+/// Does not end by itself.
+const std::string endless =
+  "  - { id: cam, camera: { type: synthetic, scene: counter, size: 32x32, realtime: false } }\n";
+
+run_options numbered(std::uint32_t run, collected_results& results) {
+  auto options = calling({{"program", results.taker()}});
+  options.run_number = run;
+  return options;
+}
+
+} // namespace
+
+TEST_CASE("a graph that is drained delivers all that it captured") {
+  collected_results results;
+  running run{graph::from_text(chain(endless)), calling({{"program", results.taker()}})};
+  wait_for("results", [&] { return results.count() >= 100; });
+  CHECK_FALSE(run.finished());
+  run.drain();
+  const auto summary = run.finish();
+  CHECK(results.fault() == "");
+  CHECK(results.count() == summary.ledger.captured);
+  CHECK(count_of(summary.ledger, outcome::delivered) == summary.ledger.captured);
+  check_ledger(summary);
+}
+
+TEST_CASE("a graph that is stopped gives every frame an outcome") {
+  collected_results results;
+  running run{graph::from_text(chain(endless)), calling({{"program", results.taker()}})};
+  wait_for("results", [&] { return results.count() >= 100; });
+  run.stop();
+  const auto summary = run.finish();
+  CHECK(results.fault() == "");
+  const auto dropped = count_of(summary.ledger, outcome::dropped);
+  CHECK(count_of(summary.ledger, outcome::delivered) >= 100);
+  CHECK(count_of(summary.ledger, outcome::delivered) + dropped == summary.ledger.captured);
+  CHECK(count_of(summary.ledger, reason::stopped) == dropped);
+  check_ledger(summary);
+}
+
+TEST_CASE("draining and stopping again, in any order, do no harm") {
+  collected_results results;
+  running run{graph::from_text(chain(endless)), calling({{"program", results.taker()}})};
+  wait_for("results", [&] { return results.count() >= 10; });
+  run.drain();
+  run.drain();
+  run.stop();
+  run.drain();
+  run.stop();
+  const auto summary = run.finish();
+  CHECK(results.fault() == "");
+  check_ledger(summary);
+}
+
+TEST_CASE("a graph may be drained and stopped before its first frame") {
+  for (const bool drains : {true, false}) {
+    collected_results results;
+    running run{graph::from_text(chain(endless)), calling({{"program", results.taker()}})};
+    if (drains)
+      run.drain();
+    else
+      run.stop();
+    const auto summary = run.finish();
+    CHECK(results.fault() == "");
+    check_ledger(summary);
+  }
+}
+
+TEST_CASE("a graph whose owner goes ends with it") {
+  collected_results results;
+  {
+    running run{graph::from_text(chain(endless)), calling({{"program", results.taker()}})};
+    wait_for("results", [&] { return results.count() >= 10; });
+  }
+  const auto then = results.count();
+  CHECK(results.fault() == "");
+  CHECK(then >= 10);
+}
+
+TEST_CASE("two graphs run side by side in one process, and one by one from one graph") {
+  const auto g = graph::from_text(chain(file_camera("cam", 400)));
+  collected_results first, second, third;
+  {
+    running a{g, numbered(1, first)};
+    running b{g, numbered(2, second)};
+    check_ledger(b.finish());
+    check_ledger(a.finish());
+  }
+  running c{g, numbered(3, third)};
+  check_ledger(c.finish());
+  std::uint32_t run = 0;
+  for (const auto* results : {&first, &second, &third}) {
+    ++run;
+    CHECK(results->fault() == "");
+    REQUIRE(results->of(0).size() == 400);
+    CHECK(std::ranges::all_of(results->of(0), [&](const frame_result_ptr& r) {
+      return r->sequence && r->sequence->run == run;
+    }));
+  }
+}
+
+TEST_CASE("one graph ends while another one goes on") {
+  collected_results slow, quick;
+  running goes_on{graph::from_text(chain(endless)), calling({{"program", slow.taker()}})};
+  {
+    running ends{
+      graph::from_text(chain(file_camera("cam", 50))), calling({{"program", quick.taker()}})};
+    check_ledger(ends.finish());
+  }
+  CHECK(quick.count() == 50);
+  const auto then = slow.count();
+  wait_for("the other graph's results", [&] { return slow.count() > then + 100; });
+  goes_on.drain();
+  check_ledger(goes_on.finish());
+  CHECK(slow.fault() == "");
+}
+
+TEST_CASE("a callback that throws fails its stage; the ledger closes and the summary says why") {
+  std::vector<event> events;
+  std::mutex mutex;
+  running run{
+    graph::from_text(chain(file_camera("cam", 100))),
+    {.callbacks =
+       {{"program", [](const item&) { throw std::runtime_error("the screen is gone"); }}},
+     .on_event = [&](const event& e) {
+       const std::lock_guard lock{mutex};
+       events.push_back(e);
+     }}};
+  const auto summary = run.finish();
+  REQUIRE(summary.failed);
+  CHECK(summary.failed->find("program") != std::string::npos);
+  CHECK(summary.failed->find("the screen is gone") != std::string::npos);
+  CHECK(std::ranges::any_of(events, [](const event& e) { return e.failed; }));
+  check_ledger(summary);
+}
+
+TEST_CASE("a callback without a function does not start") {
+  const auto g = graph::from_text(chain(file_camera("cam", 5)));
+  CHECK_THROWS_WITH_AS(
+    running{g}, doctest::Contains("no function of the program is registered under this name"),
+    failure);
+}
+
+TEST_CASE("frames can be handed in only where a camera is `push`") {
+  collected_results results;
+  running run{
+    graph::from_text(chain(file_camera("cam", 5))), calling({{"program", results.taker()}})};
+  CHECK_THROWS_WITH_AS(
+    run.input("cam"), doctest::Contains("is no stream with camera `push`"), failure);
+  CHECK_THROWS_WITH_AS(
+    run.input("none"), doctest::Contains("is no stream with camera `push`"), failure);
+  check_ledger(run.finish());
+}
+
+TEST_CASE("progress and metrics may be asked at any time") {
+  collected_results results;
+  running run{
+    graph::from_text(chain(file_camera("cam", 200))), calling({{"program", results.taker()}})};
+  wait_for("the end", [&] {
+    const auto p = run.progress();
+    CHECK(p.ledger.ended() <= p.ledger.captured);
+    CHECK(p.expected == 200);
+    CHECK(run.metrics().find("hyperframes") != std::string::npos);
+    return run.finished();
+  });
+  const auto summary = run.finish();
+  CHECK(results.count() == 200);
+  check_ledger(summary);
+}
+
+TEST_CASE("a wrong graph throws all of its faults") {
+  auto text = chain(file_camera("cam", 5));
+  text = with(with(text, "size: 8", "size: 0"), "type: unbundle", "type: unbundel");
+  try {
+    graph::from_text(text, "test.yaml");
+    FAIL("it started");
+  } catch (const graph_error& e) {
+    REQUIRE(e.faults().size() == 2);
+    CHECK(e.faults()[0].where.to_string() == "test.yaml:7:50");
+    CHECK(std::string{e.what()}.find("did you mean 'unbundle'?") != std::string::npos);
+  }
+}

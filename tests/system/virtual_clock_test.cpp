@@ -1,0 +1,89 @@
+// Whole graphs of simulated parts on the virtual clock: the same to the byte each time.
+#include "tests/system/folder.hpp"
+#include "tests/system/graphs.hpp"
+#include "tests/system/summary_checks.hpp"
+
+using namespace hyperframes;
+using namespace hyperframes::test;
+
+namespace {
+
+std::string shaky_cameras(const std::string& path) {
+  return "hyperframes: 1\n"
+         "name: shaky\n"
+         "seed: 7\n"
+         "streams:\n"
+         "  - { id: \"cam{1..3}\", group: line, camera: { type: synthetic, scene: counter, size: "
+         "32x32,\n"
+         "      fps: 25, frames: 100, jitter: 5ms, drop: 0.1, drift: 200 } }\n"
+         "stages:\n"
+         "  capture: { type: capture }\n"
+         "  align:   { type: align, from: capture, tolerance: 12ms, wait: 40ms, missing: partial "
+         "}\n"
+         "  bundle:  { type: bundle, from: align, over: both, size: 4, release: { timeout: 200ms } "
+         "}\n"
+         "  lines:   { type: jsonl, from: bundle, path: "
+         + path + " }\n";
+}
+
+} // namespace
+
+TEST_CASE("two runs on the virtual clock give the same lines, byte by byte") {
+  const test_folder folder;
+  std::string lines[2];
+  duration walls[2];
+  for (int i = 0; i < 2; ++i) {
+    const auto summary = run_virtually(graph::from_text(shaky_cameras(folder / "lines.jsonl")));
+    check_ledger(summary);
+    CHECK(summary.ledger.captured > 200);
+    CHECK(summary.ledger.captured <= 300);
+    walls[i] = summary.wall;
+    lines[i] = content_of(folder / "lines.jsonl");
+    CHECK(lines_of(lines[i]).size() >= 25);
+  }
+  CHECK((lines[0] == lines[1])); // not printed where they differ
+  CHECK(walls[0] == walls[1]);
+  CHECK(walls[0] >= std::chrono::milliseconds{3'900}); // 100 frames at 25 fps
+}
+
+TEST_CASE("a graph may run on the virtual clock again: its hyperframes are numbered anew") {
+  const test_folder folder;
+  const auto g = graph::from_text(shaky_cameras(folder / "lines.jsonl"));
+  check_ledger(run_virtually(g));
+  const auto lines = content_of(folder / "lines.jsonl");
+  check_ledger(run_virtually(g));
+  CHECK((content_of(folder / "lines.jsonl") == lines));
+}
+
+TEST_CASE("the virtual clock can be halted: what is under way is drained") {
+  const test_folder folder;
+  const auto summary = run_virtually(
+    graph::from_text(shaky_cameras(folder / "lines.jsonl")), graph_time{std::chrono::seconds{1}});
+  CHECK(summary.ledger.captured > 50);
+  CHECK(summary.ledger.captured < 85);
+  check_ledger(summary);
+}
+
+TEST_CASE("a real camera does not run on the virtual clock") {
+  const auto path = films + "Megamind.avi";
+  REQUIRE_MESSAGE(std::filesystem::exists(path), "install opencv-doc");
+  const auto g = graph::from_text(
+    "hyperframes: 1\n"
+    "streams:\n"
+    "  - { id: film, camera: { type: video, path: "
+      + path
+      + " } }\n"
+        "stages:\n"
+        "  capture: { type: capture }\n"
+        "  nothing: { type: \"null\", from: capture }\n",
+    "film.yaml");
+  CHECK_THROWS_WITH_AS(
+    run_virtually(g),
+    doctest::Contains("film.yaml:3:11: stream 'film' has camera 'video', which is real"), failure);
+}
+
+TEST_CASE("real inference does not run on the virtual clock") {
+  const auto g = graph::from_text(
+    with(chain(file_camera("cam", 5)), "type: callback", "type: \"null\""), "infer.yaml");
+  CHECK_THROWS_WITH_AS(run_virtually(g), doctest::Contains("infer"), failure);
+}
