@@ -112,7 +112,7 @@ wire(const checked_graph& graph, const graph_plan& plan, const run_options& opti
     w.kind = stage.kind;
     w.settlers = below[i];
     w.settles = is_final(graph, stage);
-    w.plan = {stage.name,      stage.config,   graph.folder,  plan.facts,
+    w.plan = {stage.name,      stage.config,   graph.folder,  facts,
               stage.streams,   stage.resource, plan.below[i], plan.reorder[i],
               plan.tensors[i], w.settles,      threads};
     const auto wiring_of = [&](std::size_t e) {

@@ -1,4 +1,5 @@
 // The command as a process: what it prints, what it writes, how it ends.
+#include "tests/system/films.hpp"
 #include "tests/system/folder.hpp"
 #include "tests/system/graphs.hpp"
 #include "tests/system/process.hpp"
@@ -211,23 +212,34 @@ TEST_CASE("run: results on the standard output") {
 }
 
 TEST_CASE("run: --set streams.0.camera.path plays another film, a variable too") {
-  REQUIRE_MESSAGE(std::filesystem::exists(films + "tree.avi"), "install opencv-doc");
   const test_folder folder;
   write_file(
     folder / "graph.yaml",
-    to_file("{ type: video, path: \"${FILM:-" + films + "Megamind.avi}\" }"));
+    to_file("{ type: video, path: \"${FILM:-" + film("Megamind.avi") + "}\" }"));
   const auto set = finish(
-    command(
-      {"run", "graph.yaml", "--quiet", "--set", "streams.0.camera.path=" + films + "tree.avi"}),
+    command({"run", "graph.yaml", "--quiet", "--set", "streams.0.camera.path=" + film("tree.avi")}),
     folder.path());
   CHECK(set.status == 0);
   CHECK(set.err == "");
   CHECK(lines_in(folder / "out.jsonl") == 68);
 
-  const auto named = finish(
-    command({"run", "graph.yaml", "--quiet"}), folder.path(), {{"FILM", films + "tree.avi"}});
+  const auto named =
+    finish(command({"run", "graph.yaml", "--quiet"}), folder.path(), {{"FILM", film("tree.avi")}});
   CHECK(named.status == 0);
   CHECK(lines_in(folder / "out.jsonl") == 68);
+}
+
+TEST_CASE("run: a damaged film is no failure, and its decoder has no say") {
+  const test_folder folder;
+  write_damaged_film(folder / "damaged.avi");
+  write_file(folder / "graph.yaml", to_file("{ type: video, path: damaged.avi }"));
+  const auto p = finish(command({"run", "graph.yaml", "--quiet", "--summary", "-"}), folder.path());
+  CHECK(p.status == 0);
+  CHECK(p.err == "");
+  const auto s = json::parse(p.out);
+  check_ledger(s);
+  CHECK(s["ledger"]["failed"].get<int>() > 0);
+  CHECK(s["ledger"]["reasons"]["corrupt"] == s["ledger"]["failed"]);
 }
 
 TEST_CASE("run: --duration drains a live graph; that is a success") {

@@ -1,4 +1,5 @@
 // Real films, whole and damaged, through the graphs that we ship.
+#include "tests/system/films.hpp"
 #include "tests/system/folder.hpp"
 #include "tests/system/graphs.hpp"
 #include "tests/system/summary_checks.hpp"
@@ -21,7 +22,6 @@ struct film_run {
 };
 
 film_run run_film(const std::string& graph_name, const std::string& film) {
-  REQUIRE_MESSAGE(std::filesystem::exists(film), film, " is missing: install opencv-doc");
   const test_folder folder;
   graph_options options;
   options.environment = {{"FILM", film}, {"RESULTS", folder / "results.jsonl"}};
@@ -64,14 +64,14 @@ std::vector<std::int64_t> times_of(const film_run& r) {
 
 TEST_CASE("Megamind_bugy.avi runs to its end: 270 outcomes in order") {
   // Its damage was recorded: no decoder finds fault with it, at any level of err_recognition.
-  const auto r = run_film("video.yaml", films + "Megamind_bugy.avi");
+  const auto r = run_film("video.yaml", film("Megamind_bugy.avi"));
   CHECK(r.lines.size() == 270);
   check_lines(r);
   CHECK(std::ranges::is_sorted(times_of(r)));
 }
 
 TEST_CASE("tree.avi (Cinepak, with uneven times): 68 outcomes in order") {
-  const auto r = run_film("video.yaml", films + "tree.avi");
+  const auto r = run_film("video.yaml", film("tree.avi"));
   CHECK(r.lines.size() == 68);
   check_lines(r);
   CHECK(count_of(r.summary.ledger, outcome::delivered) == 68);
@@ -83,14 +83,8 @@ TEST_CASE("tree.avi (Cinepak, with uneven times): 68 outcomes in order") {
 }
 
 TEST_CASE("a film with damaged bytes: bad frames end as failed, the others are delivered") {
-  auto bytes = content_of(films + "Megamind.avi");
-  REQUIRE(bytes.size() > 1'000'000);
-  // A stretch of 50 bytes in every 20 kB, away from the header and the index.
-  for (std::size_t at = 300'000; at < 900'000; at += 20'000)
-    for (std::size_t i = 0; i < 50; ++i)
-      bytes[at + i] = static_cast<char>(0x55 + 7 * i);
   const test_folder folder;
-  write_file(folder / "damaged.avi", bytes);
+  write_damaged_film(folder / "damaged.avi");
   const auto r = run_film("video.yaml", folder / "damaged.avi");
   check_lines(r);
   // A packet of this film may hold two pictures: of a damaged one the decoder may pass over one.
@@ -107,7 +101,7 @@ TEST_CASE("a film with damaged bytes: bad frames end as failed, the others are d
 
 TEST_CASE("a film that is cut off in the middle ends there") {
   const test_folder folder;
-  write_file(folder / "cut.avi", content_of(films + "Megamind.avi").substr(0, 500'000));
+  write_file(folder / "cut.avi", content_of(film("Megamind.avi")).substr(0, 500'000));
   const auto r = run_film("video.yaml", folder / "cut.avi");
   check_lines(r);
   CHECK(r.lines.size() > 50);
@@ -116,7 +110,7 @@ TEST_CASE("a film that is cut off in the middle ends there") {
 
 TEST_CASE("people are found in the beginning of a street film") {
   const test_folder folder;
-  write_file(folder / "street.avi", content_of(films + "vtest.avi").substr(0, 300'000));
+  write_file(folder / "street.avi", content_of(film("vtest.avi")).substr(0, 300'000));
   const auto r = run_film("people.yaml", folder / "street.avi");
   check_lines(r);
   CHECK(r.lines.size() >= 8);

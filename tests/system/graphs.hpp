@@ -6,7 +6,6 @@ namespace hyperframes::test {
 
 /// Tells red, green and blue pictures apart; 8x8 pixels, any batch size.
 inline const std::string small_model = HYPERFRAMES_TEST_DATA "/models/means_dynamic.onnx";
-inline const std::string films = "/usr/share/doc/opencv-doc/examples/data/";
 
 /// A file camera of small pictures, as fast as they are taken.
 inline std::string file_camera(const std::string& id, int frames, const std::string& more = {}) {

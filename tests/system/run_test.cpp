@@ -1,5 +1,6 @@
 // Whole graphs of real stages on real threads, from their text to the last result.
 #include "tests/system/collected.hpp"
+#include "tests/system/films.hpp"
 #include "tests/system/folder.hpp"
 #include "tests/system/graphs.hpp"
 #include "tests/system/summary_checks.hpp"
@@ -169,8 +170,7 @@ TEST_CASE("results go to two sinks, each in order") {
 }
 
 TEST_CASE("two file cameras are matched picture by picture") {
-  const auto path = films + "Megamind.avi";
-  REQUIRE_MESSAGE(std::filesystem::exists(path), "install opencv-doc");
+  const auto path = film("Megamind.avi");
   std::size_t sets = 0, whole = 0, same_time = 0;
   const auto look = [&](const item& i) {
     const auto* set = std::get_if<aligned_set_ptr>(&i);
@@ -235,8 +235,7 @@ TEST_CASE("over both: a hyperframe holds several moments of several cameras, tim
 }
 
 TEST_CASE("a film's pixels are written twice at most and not copied further") {
-  const auto path = films + "Megamind.avi";
-  REQUIRE_MESSAGE(std::filesystem::exists(path), "install opencv-doc");
+  const auto path = film("Megamind.avi");
   collected_results results;
   const auto summary = run_to_end(
     chain("  - { id: film, camera: { type: video, path: " + path + " } }\n"),

@@ -1,4 +1,5 @@
 // Whole graphs of simulated parts on the virtual clock: the same to the byte each time.
+#include "tests/system/films.hpp"
 #include "tests/system/folder.hpp"
 #include "tests/system/graphs.hpp"
 #include "tests/system/summary_checks.hpp"
@@ -65,8 +66,7 @@ TEST_CASE("the virtual clock can be halted: what is under way is drained") {
 }
 
 TEST_CASE("a real camera does not run on the virtual clock") {
-  const auto path = films + "Megamind.avi";
-  REQUIRE_MESSAGE(std::filesystem::exists(path), "install opencv-doc");
+  const auto path = film("Megamind.avi");
   const auto g = graph::from_text(
     "hyperframes: 1\n"
     "streams:\n"
