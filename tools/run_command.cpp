@@ -6,13 +6,16 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <csignal>
-#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 
 namespace hyperframes::command {
 
 namespace {
+
+/// How long a second interrupt waits for a batch that a model has in hand.
+constexpr duration stop_patience = std::chrono::seconds{1};
 
 /// Waits for the graph's end, for signals and for the end of its time. The first SIGINT or SIGTERM
 /// drains, the second one stops.
@@ -44,10 +47,13 @@ private:
     signals_.async_wait([this](auto error, int) {
       if (error)
         return;
-      if (++signalled_ == 1)
+      if (++signalled_ == 1) {
+        line_.tell({run_.progress().elapsed + graph_time{}, "run",
+                    "draining; interrupt once more to stop at once", false});
         run_.drain();
-      else
+      } else {
         run_.stop();
+      }
       drain_limit();
       listen();
     });
@@ -102,7 +108,7 @@ int report(const run_summary& summary, const run_arguments& arguments, int signa
     write_summary(summary, *arguments.summary_file);
   if (!arguments.quiet && arguments.summary_file != "-")
     std::cout << to_text(summary);
-  if (summary.failed || !summary.closed() || summary.threads_left_behind > 0) {
+  if (summary.failed || !summary.closed() || (summary.threads_left_behind > 0 && signals == 0)) {
     if (summary.failed)
       std::cerr << "error: " << *summary.failed << '\n';
     return stage_failed;
@@ -128,7 +134,14 @@ int run(const run_arguments& arguments) {
   }
   running run{g, std::move(options)};
   const auto signals = watch{run, line, arguments.length}.wait();
-  return report(run.finish(), arguments, signals);
+  const auto summary = run.finish(signals > 1 ? stop_patience : defaults::drain_time);
+  const auto status = report(summary, arguments, signals);
+  if (summary.threads_left_behind > 0) {
+    // A thread that hangs in a library may still use what an orderly exit would destroy.
+    std::cout.flush();
+    std::_Exit(status);
+  }
+  return status;
 }
 
 } // namespace hyperframes::command
