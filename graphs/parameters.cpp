@@ -4,6 +4,7 @@
 #include "runtime/defaults.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace hyperframes {
 
@@ -75,7 +76,7 @@ private:
   void scalar(const document_node& n, setting& s) {
     switch (p_.type) {
       case parameter_type::text:
-        s.value = n.text;
+        s.value = p_.existing_file ? file_of(n) : n.text;
         return;
       case parameter_type::choice:
         return choice(n, s);
@@ -95,6 +96,14 @@ private:
       case parameter_type::object:
         return;
     }
+  }
+
+  /// What the file itself names is found from its folder; what the user names at the command line or in
+  /// the environment, from the working folder.
+  static std::string file_of(const document_node& n) {
+    const bool from_user =
+      n.source == value_source::command_line || n.source == value_source::environment;
+    return from_user && !n.text.empty() ? std::filesystem::absolute(n.text).string() : n.text;
   }
 
   void choice(const document_node& n, setting& s) {

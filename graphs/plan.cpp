@@ -45,6 +45,47 @@ void check_files_of(
     });
 }
 
+/// A sink must not write over what the graph reads, nor over another sink's file.
+void check_outputs(planning& p) {
+  std::vector<std::pair<std::string, std::filesystem::path>> inputs;
+  const auto collect = [&](const std::vector<parameter>& parameters, const settings& s,
+                           const std::string& owner) {
+    for_each_value(
+      parameters, s, owner,
+      [&](const std::string& path, const parameter& kind, const setting& value) {
+        const auto* text = std::get_if<std::string>(&value.value);
+        if (kind.existing_file && text)
+          inputs.emplace_back(path, std::filesystem::path{p.graph.folder} / *text);
+      });
+  };
+  for (const auto& s : p.graph.streams)
+    collect(s.camera->parameters, *s.config, s.id);
+  for (const auto& s : p.graph.stages)
+    collect(s.kind->parameters, *s.config, s.name);
+  std::map<std::filesystem::path, std::string> outputs;
+  for (const auto& s : p.graph.stages) {
+    if (!s.kind->outputs.empty() || !s.config->has("path") 
+        || !std::holds_alternative<std::string>(s.config->at("path").value))
+      continue;
+    const auto& text = s.config->text("path");
+    if (text == "-")
+      continue;
+    const auto where = mark_or(s.config->at("path"), s.mark);
+    std::error_code code;
+    for (const auto& [name, file] : inputs)
+      if (std::filesystem::equivalent(file, text, code))
+        p.fail(
+          where, s.name + ".path names '" + text + "', which is the file that " + name
+                   + " reads and would be overwritten: name another file");
+    const auto [other, added] =
+      outputs.emplace(std::filesystem::absolute(text, code).lexically_normal(), s.name);
+    if (!added)
+      p.fail(
+        where, s.name + ".path names '" + text + "', which " + other->second
+                 + " writes too: give each a file of its own");
+  }
+}
+
 expected<camera_info> probe(const checked_stream& s, const std::string& folder) {
   try {
     return s.camera->make(*s.config, folder)->probe();
@@ -176,6 +217,7 @@ void check_files(planning& p) {
     check_files_of(p, s.camera->parameters, *s.config, "camera", s.mark);
   for (const auto& s : p.graph.stages)
     check_files_of(p, s.kind->parameters, *s.config, s.name, s.mark);
+  check_outputs(p);
 }
 
 void probe_cameras(planning& p) {

@@ -120,9 +120,11 @@ void actor_executor::submit(stage_index stage, std::uint64_t generation, blockin
   const auto lane = std::uint64_t{stage} << 32 | work.lane;
   state_->lanes.submit(lane, [s = std::weak_ptr(state_), stage, generation,
                               w = std::make_shared<blocking_work>(std::move(work))] {
+    const system_clock watch;
     auto value = w->run();
+    const auto took = watch.now() - graph_time{};
     if (auto alive = s.lock())
-      alive->post_if_open(stage, done_message{w->lane, generation, std::move(value)});
+      alive->post_if_open(stage, done_message{w->lane, generation, std::move(value), took});
   });
 }
 

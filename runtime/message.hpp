@@ -39,6 +39,7 @@ struct done_message {
   std::uint32_t lane = 0;
   std::uint64_t generation = 0; ///< of the logic object that asked for it
   std::shared_ptr<void> value;
+  duration took{}; ///< by the work itself
 };
 /// What the supervisor and the runtime tell a stage. Never bounded, never dropped.
 enum class control : std::uint8_t {

@@ -79,6 +79,11 @@ void stage_host::dispatch(message& m) {
       } else if constexpr (std::is_same_v<type, outcome_message>) {
         on_outcomes(value);
       } else if constexpr (std::is_same_v<type, done_message>) {
+        if (accepts()) { // warming up is no service
+          auto& numbers = env_.numbers.stage(wiring_.self);
+          numbers.busy_ns.fetch_add(static_cast<std::uint64_t>(value.took.count()), relaxed);
+          numbers.service.record(value.took);
+        }
         if (value.generation == generation_ && logic_)
           logic_->on_done(value.lane, std::move(value.value), *this);
       } else {

@@ -42,7 +42,7 @@ void virtual_executor::submit(stage_index stage, std::uint64_t generation, block
   auto& free = lanes_free_[std::uint64_t{stage} << 32 | work.lane];
   free = later_by(std::max(free, clock_.now()), work.simulated.value_or(duration{0}));
   timers_.emplace(moment{free, false, number_++},
-                  std::pair{stage, message{done_message{work.lane, generation, work.run()}}});
+                  std::pair{stage, message{done_message{work.lane, generation, work.run(), work.simulated.value_or(duration{0})}}});
 }
 
 std::function<void()> virtual_executor::poke(stage_index stage) {

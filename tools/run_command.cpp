@@ -125,6 +125,10 @@ int run(const run_arguments& arguments) {
       throw failure(make_error(errc::graph_invalid, stream.mark.to_string(),
                                "stream '" + stream.id + "' has camera `push`, and only a program can hand "
                                  "its frames in: embed the graph (examples/embed), or use another camera"));
+  if (arguments.summary_file && *arguments.summary_file != "-")
+    if (!std::ofstream{*arguments.summary_file, std::ios::app})
+      throw failure(make_error(errc::graph_invalid, "--summary " + *arguments.summary_file,
+                               "cannot be written; name a file in a folder that exists"));
   progress_line line{arguments.quiet};
   run_options options;
   options.on_event = [&line](const event& e) { line.tell(e); };
