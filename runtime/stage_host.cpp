@@ -121,6 +121,8 @@ void stage_host::on_control(control c) {
       work();
       break;
     case control::wake:
+      if (now() < armed_)
+        break; // an older timer; answering it with a new one would make them ever more
       armed_ = never;
       if (now() >= wake_) {
         wake_ = never;

@@ -18,13 +18,9 @@ void supervisor::start() {
 }
 
 void supervisor::drain() {
-  bool early = false;
-  {
-    const std::lock_guard lock{mutex_};
-    drained_ = true;
-    early = !running_;
-  }
-  if (early) // drains as soon as it runs, so that its streams end in the ordinary way
+  const std::lock_guard lock{mutex_};
+  drained_ = true;
+  if (!running_) // drains as soon as it runs, so that its streams end in the ordinary way
     return;
   for (stage_index i = 0; i < members_.size(); ++i)
     if (members_[i].source)
@@ -44,7 +40,6 @@ bool supervisor::all(bool (*has)(const member&, stage_state)) const {
 }
 
 void supervisor::state_changed(stage_index stage, stage_state state, const std::string& why) {
-  bool run = false;
   bool drain_now = false;
   {
     const std::lock_guard lock{mutex_};
@@ -55,7 +50,9 @@ void supervisor::state_changed(stage_index stage, stage_state state, const std::
       finished_ = true; // what cannot start as a whole does not start
     if (!running_ && !finished_
         && all([](const member&, stage_state s) { return s == stage_state::ready; })) {
-      running_ = run = true;
+      running_ = true;
+      // Still under the lock: a drain or stop of another thread must come behind it at every stage.
+      post_to_all(control::run);
       drain_now = drained_;
     } else if (running_ && state == stage_state::failed) {
       drain_now = true;
@@ -67,8 +64,6 @@ void supervisor::state_changed(stage_index stage, stage_state state, const std::
   }
   if (state == stage_state::failed)
     numbers_.tell({runs_.time().now(), members_[stage].name, "failed: " + why, true});
-  if (run)
-    post_to_all(control::run);
   if (drain_now)
     drain();
   changed_.notify_all();
