@@ -163,16 +163,14 @@ public:
       start_ = realtime_ ? next_tick(now) : now;
     if (frames_ && given_ >= *frames_)
       return end_of_stream{};
-    bool gap = false;
-    while (random_draw{faults_seed_, 2 * next_}.unit() < drop_) {
-      ++next_;
-      gap = true;
-    }
-    const auto taken = at(next_) + shake(next_);
-    gap_ = gap_ || gap;
-    if (realtime_)
-      if (const auto due = later_by(*start_, taken); now < due)
-        return not_before{due};
+    const auto first = next_;
+    next_ = kept_from(first);
+    if (realtime_) // it holds one picture, as a device does: the next one takes its place
+      for (auto n = kept_from(next_ + 1); due(n) <= now; n = kept_from(n + 1))
+        next_ = n;
+    gap_ = gap_ || next_ != first;
+    if (realtime_ && now < due(next_))
+      return not_before{due(next_)};
     captured_frame f;
     f.buffer = pool_.acquire();
     if (!f.buffer) {
@@ -184,6 +182,7 @@ public:
               "asked for what the graph can hold only; this is a defect of the runtime");
       f.flags |= frame_no_buffer;
     }
+    const auto taken = taken_at(next_);
     f.captured = capture_time{
       offset_ + taken + duration{std::llround(static_cast<double>(taken.count()) * drift_)}};
     f.device_id = next_;
@@ -209,6 +208,14 @@ private:
   duration shake(std::uint64_t n) const {
     return duration{static_cast<std::int64_t>(
       random_draw{faults_seed_, 2 * n + 1}.unit() * static_cast<double>(jitter_.count()))};
+  }
+  duration taken_at(std::uint64_t n) const { return at(n) + shake(n); }
+  graph_time due(std::uint64_t n) const { return later_by(*start_, taken_at(n)); }
+  /// The first frame from `n` on that the device does not lose.
+  std::uint64_t kept_from(std::uint64_t n) const {
+    while (random_draw{faults_seed_, 2 * n}.unit() < drop_)
+      ++n;
+    return n;
   }
 
   int draw(buffer_ref& to) {
@@ -304,8 +311,8 @@ camera_description synthetic_description() {
     {.name = "realtime",
      .type = boolean,
      .help = "true: a live camera, frames come at their times and are dropped where they do not "
-             "fit; false: as "
-             "fast as the graph takes them.",
+             "fit, or lost where the machine does not come to fetch them before the next one; "
+             "false: as fast as the graph takes them.",
      .initial = initial_value(true)},
     {.name = "format",
      .type = choice,

@@ -13,7 +13,9 @@ namespace hyperframes {
 /// run in step, as if one signal triggered them. Its time on the camera's own clock is
 ///   captured(n) = offset + t(n) * (1 + drift / 1e6).
 /// A lost frame uses up its n, which is also the device id: the next one comes with a jump and
-/// `frame_gap_before`. Pixels, times and losses depend on the settings and n only.
+/// `frame_gap_before`. Lost is what `drop` takes, and of a live camera what was not read before the
+/// next one was due: it holds one picture. Pixels, times and what `drop` takes depend on the
+/// settings and n only. `frames` counts those that were given.
 camera_description synthetic_description();
 
 } // namespace hyperframes

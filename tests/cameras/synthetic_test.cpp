@@ -1,6 +1,7 @@
 #include "cameras/synthetic.hpp"
 #include "tests/cameras/drive.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace hyperframes;
@@ -115,11 +116,9 @@ TEST_CASE("synthetic: a live camera's frames are due at its start + n / fps, in 
     int device_id; ///< of the frame that is given, or -1
     double due_ms; ///< where none is given
   };
-  // Frames come one after the other when the reader is late: none is skipped.
   for (const auto& [now, id, due] :
        {row{100, -1, 120}, row{120, 0, 0}, row{120, -1, 160}, row{159.999, -1, 160}, row{160, 1, 0},
-        row{161, -1, 200}, row{320, 2, 0}, row{320, 3, 0}, row{320, 4, 0}, row{320, 5, 0},
-        row{320, -1, 360}}) {
+        row{161, -1, 200}, row{239.999, 2, 0}, row{240, 3, 0}, row{241, -1, 280}}) {
     CAPTURE(now);
     const auto e = c->read(at_ms(now));
     if (id >= 0) {
@@ -132,6 +131,76 @@ TEST_CASE("synthetic: a live camera's frames are due at its start + n / fps, in 
       CHECK(std::get<not_before>(e).due == at_ms(due));
     }
   }
+}
+
+TEST_CASE("synthetic: what a live camera is not asked for in time is lost, as in a device") {
+  struct row {
+    double now_ms;
+    int device_id; ///< of the frame that is given, or -1
+    bool gap;
+  };
+  const row table[] = {
+    {0, 0, false},    {79.999, 1, false}, // less than a period late
+    {80, 2, false},   {200, 5, true},     // 3 and 4 are gone, 5 is there
+    {239.999, -1, false},                 // and is not given twice
+    {240, 6, false},  {100'000, 2500, true}, {100'000, -1, false}, {100'040, 2501, false},
+  };
+  auto s = small();
+  s.with("fps", 25.0);
+  auto c = opened(s);
+  for (const auto& [now, id, gap] : table) {
+    CAPTURE(now);
+    const auto e = c->read(at_ms(now));
+    if (id < 0) {
+      CHECK(std::holds_alternative<not_before>(e));
+      continue;
+    }
+    const auto f = frame_in(e);
+    CHECK(f.device_id == static_cast<std::uint64_t>(id));
+    CHECK(f.captured.time_since_epoch() == id * 40ms);
+    CHECK(((f.flags & frame_gap_before) != 0) == gap);
+  }
+}
+
+TEST_CASE("synthetic: a late reader sees of a camera that loses frames what one in time sees") {
+  auto s = small();
+  s.with("fps", 100.0).with("drop", 0.4).with("jitter", duration{9ms});
+  auto prompt = opened(s), late = opened(s);
+  std::vector<captured_frame> all;
+  for (int us = 0; us <= 2'000'000; us += 500) {
+    auto e = prompt->read(at_ms(us / 1e3));
+    if (auto* f = std::get_if<captured_frame>(&e)) {
+      f->buffer = {};
+      all.push_back(std::move(*f));
+    }
+  }
+  std::size_t given = 0;
+  for (int ms = 0; ms <= 2'000; ms += 35) {
+    auto e = late->read(at_ms(ms));
+    const auto* f = std::get_if<captured_frame>(&e);
+    if (!f)
+      continue;
+    ++given;
+    // The newest that was taken by now.
+    const auto newest = std::find_if(all.rbegin(), all.rend(), [&](const captured_frame& seen) {
+      return seen.captured.time_since_epoch() <= std::chrono::milliseconds{ms};
+    });
+    REQUIRE(newest != all.rend());
+    CHECK(f->device_id == newest->device_id);
+    CHECK(f->captured == newest->captured);
+  }
+  CHECK(given > 40);
+  CHECK(given < all.size());
+}
+
+TEST_CASE("synthetic: what was lost does not count as one of `frames`") {
+  auto s = small();
+  s.with("fps", 100.0).with("frames", std::int64_t{3});
+  auto c = opened(s);
+  CHECK(frame_in(c->read(at_ms(0))).device_id == 0);
+  CHECK(frame_in(c->read(at_ms(50))).device_id == 5);
+  CHECK(frame_in(c->read(at_ms(90))).device_id == 9);
+  CHECK(std::holds_alternative<end_of_stream>(c->read(at_ms(100))));
 }
 
 TEST_CASE("synthetic: ends after its frames, and stays at the end") {
