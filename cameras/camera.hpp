@@ -38,6 +38,9 @@ struct camera_environment {
 /// A frame as the source gave it: capture numbers and stamps it.
 struct captured_frame {
   capture_time captured{};
+  /// The device's own counter. What the device lost has used up its numbers:
+  ///   lost before this frame = device_id - last frame's device_id - 1.
+  /// It starts anew with each `open`.
   std::uint64_t device_id = 0;
   std::uint16_t flags = 0; ///< `frame_flag` bits
   std::int32_t truth = -1;
@@ -56,7 +59,7 @@ using camera_event = std::variant<captured_frame, not_before, end_of_stream, err
 /// A source of frames. One thread uses it at a time; only `interrupt` may come from another.
 ///
 /// Life: `probe` (once, when the graph is loaded), `open`, `read` again and again, then
-/// destruction. After an error `open` may be called again to reconnect.
+/// destruction.
 class camera {
 public:
   virtual ~camera() = default;
@@ -64,6 +67,8 @@ public:
   /// Finds out what the source will give without starting it. May read a file's header.
   virtual expected<camera_info> probe() = 0;
 
+  /// May be called again after an error, to reconnect. Fails with `errc::stopped` once the camera
+  /// was interrupted.
   virtual expected<void> open(const camera_environment& environment) = 0;
 
   /// Gives the next frame if it is due at `now`. Only a camera that `blocks` may wait here, and
@@ -73,7 +78,8 @@ public:
   /// For sources that other threads feed: what to call when `read` is worth while again.
   virtual void set_wake(std::function<void()>) {}
 
-  /// Makes a waiting `read` return. From any thread.
+  /// Ends the camera's work: a waiting `open` or `read` returns, also where it is called only
+  /// afterwards. Nothing takes it back. From any thread.
   virtual void interrupt() noexcept {}
 };
 

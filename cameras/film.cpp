@@ -1,5 +1,7 @@
 #include "cameras/film.hpp"
 
+#include "cameras/source_file.hpp"
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -56,6 +58,24 @@ duration film::frame_time() const {
   return fps() > 0 ? duration{std::llround(1e9 / fps())} : std::chrono::milliseconds{40};
 }
 
+std::optional<std::uint64_t> film::frame_count() const {
+  const int indexed = avformat_index_get_entries_count(stream);
+  const std::string container = input->iformat->name;
+  if (container.find("mp4") != std::string::npos && stream->nb_frames > 0)
+    return static_cast<std::uint64_t>(stream->nb_frames);
+  if (container == "avi" && indexed > 0)
+    return static_cast<std::uint64_t>(indexed);
+  return std::nullopt;
+}
+
+std::optional<duration> film::length() const {
+  if (stream->duration > 0)
+    return in_time(stream->duration, stream->time_base);
+  if (input->duration > 0)
+    return in_time(input->duration, AV_TIME_BASE_Q);
+  return std::nullopt;
+}
+
 expected<film> open_film(const std::string& path, AVIOInterruptCB interrupt) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
@@ -65,6 +85,8 @@ expected<film> open_film(const std::string& path, AVIOInterruptCB interrupt) {
       "folders of pictures");
   if (!fs::exists(path, ignored))
     return make_error(errc::io_failed, path, "there is no such file");
+  if (auto special = refuse_special_file(path))
+    return std::move(*special);
   film f;
   auto* raw = avformat_alloc_context();
   if (!raw)

@@ -4,7 +4,9 @@
 #include "runtime/time.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 extern "C" {
@@ -42,9 +44,14 @@ struct film {
   /// Between two frames, where the film does not say otherwise: 1 / fps, or 40 ms.
   duration frame_time() const;
   AVRational rate{0, 1}; ///< declared or mean; 0 unknown
+
+  /// How many frames there are, where an index knows it: the header of an AVI counts places in time,
+  /// filled or not.
+  std::optional<std::uint64_t> frame_count() const;
+  std::optional<duration> length() const;
 };
 
-/// Opens the file and finds its best video stream and that stream's decoder.
+/// Opens the file, which must be a regular one, and finds its best video stream and that stream's decoder.
 /// @param interrupt asked while the file is read.
 expected<film> open_film(const std::string& path, AVIOInterruptCB interrupt);
 

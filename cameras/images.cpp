@@ -1,5 +1,7 @@
 #include "cameras/images.hpp"
 
+#include "cameras/source_file.hpp"
+
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
 
@@ -125,9 +127,10 @@ public:
   expected<void> open(const camera_environment& environment) override {
     stream_ = environment.stream;
     slots_ = environment.frames_ahead + 1;
+    if (interrupted_)
+      return stopped();
     if (auto probed = probe(); probed.has_error())
       return probed.error();
-    interrupted_ = false;
     start_.reset();
     next_ = 0;
     return fit(media_->video.size_bytes());
@@ -135,7 +138,7 @@ public:
 
   camera_event read(graph_time now) override {
     if (interrupted_)
-      return make_error(errc::stopped, stream_, "reading " + path_ + " was interrupted");
+      return stopped();
     if (!start_)
       start_ = now;
     if (!loop_ && next_ >= files_.size())
@@ -156,11 +159,16 @@ public:
   void interrupt() noexcept override { interrupted_ = true; }
 
 private:
+  error stopped() const {
+    return make_error(errc::stopped, stream_, "reading " + path_ + " was interrupted");
+  }
   duration at(std::uint64_t n) const {
     return duration{std::llround(static_cast<double>(n) * 1e9 / fps_)};
   }
 
   expected<void> list() {
+    if (auto special = refuse_special_file(path_))
+      return std::move(*special);
     std::error_code ignored;
     const bool folder = fs::is_directory(path_, ignored);
     const bool file = fs::is_regular_file(path_, ignored); // its name may look like a glob

@@ -3,6 +3,8 @@
 
 #include <opencv2/imgcodecs.hpp>
 
+#include <sys/stat.h>
+
 using namespace hyperframes;
 using namespace hyperframes::test;
 using namespace std::chrono_literals;
@@ -161,6 +163,33 @@ TEST_CASE("images: an interrupted read returns") {
   auto c = opened(of(folder.str()));
   c->interrupt();
   CHECK(sentence(c->read(at_ms(0))) == "cam1: reading " + folder.str() + " was interrupted");
+}
+
+TEST_CASE("images: an interruption that comes before the opening counts") {
+  const scratch_folder folder;
+  write_picture(folder / "1.png", 8, 6, 1);
+  auto c = about.make(of(folder.str()), {});
+  c->interrupt();
+  const auto failed = c->open(place(3));
+  REQUIRE(failed.has_error());
+  CHECK(failed.error().code == errc::stopped);
+  CHECK(
+    failed.error().to_string() == "cam1: reading " + folder.str() + " was interrupted");
+}
+
+TEST_CASE("images: pipes and devices are refused before they are opened") {
+  const scratch_folder folder;
+  REQUIRE(::mkfifo((folder / "1.png").c_str(), 0600) == 0);
+  for (const auto& [path, kind] : {std::pair{folder / "1.png", "a named pipe"},
+                                   std::pair{std::string{"/dev/zero"}, "a device"}}) {
+    const auto probed = about.make(of(path), {})->probe();
+    REQUIRE(probed.has_error());
+    CHECK(
+      probed.error().to_string()
+      == path + ": this is not a regular file but " + kind
+           + ", which cannot be read twice: once to see what it holds, once to play it; save it to "
+             "a file");
+  }
 }
 
 TEST_CASE("images: what cannot be read at all") {

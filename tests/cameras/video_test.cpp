@@ -5,6 +5,8 @@
 
 #include <opencv2/imgproc.hpp>
 
+#include <sys/stat.h>
+
 #ifdef __SANITIZE_THREAD__
 // FFmpeg's frame threads synchronise by atomics, and OpenCV's GDAL reader sets itself up with
 // locks; neither was built with the sanitizer, which therefore sees their accesses without what
@@ -395,14 +397,52 @@ TEST_CASE("video: in a loop times and counters go on rising") {
   }
 }
 
-TEST_CASE("video: an interrupted read returns, and the camera can be opened again") {
-  const auto s = of(real_film("vtest.avi"));
-  auto c = opened(s);
+TEST_CASE("video: an interrupted read returns, and nothing takes the interruption back") {
+  const auto sentence_of_it = "cam1: reading " + real_film("vtest.avi") + " was interrupted";
+  auto c = opened(of(real_film("vtest.avi")));
   frame_in(c->read({}));
   c->interrupt();
-  CHECK(sentence(c->read({})) == "cam1: reading " + real_film("vtest.avi") + " was interrupted");
+  CHECK(sentence(c->read({})) == sentence_of_it);
+  const auto again = c->open(place(3));
+  REQUIRE(again.has_error());
+  CHECK(again.error().to_string() == sentence_of_it);
+}
+
+TEST_CASE("video: an interruption that comes before the opening counts") {
+  auto c = about.make(of(real_film("vtest.avi")), {});
+  c->interrupt();
+  const auto failed = c->open(place(3));
+  REQUIRE(failed.has_error());
+  CHECK(failed.error().code == errc::stopped);
+  CHECK(
+    failed.error().to_string()
+    == "cam1: reading " + real_film("vtest.avi") + " was interrupted");
+}
+
+TEST_CASE("video: after an error it can be opened again, from the beginning") {
+  auto c = opened(of(real_film("vtest.avi")));
+  for (int i = 0; i < 3; ++i)
+    frame_in(c->read({}));
   REQUIRE(c->open(place(3)).has_value());
-  CHECK(frame_in(c->read({})).captured.time_since_epoch() == 0ms);
+  const auto first = frame_in(c->read({}));
+  CHECK(first.device_id == 0);
+  CHECK(first.captured.time_since_epoch() == 0ms);
+}
+
+TEST_CASE("video: pipes, devices and sockets are refused before they are opened") {
+  const scratch_folder folder;
+  REQUIRE(::mkfifo((folder / "pipe.avi").c_str(), 0600) == 0);
+  CHECK(
+    wrong(folder / "pipe.avi")
+    == (folder / "pipe.avi")
+         + ": this is not a regular file but a named pipe, which cannot be read twice: once to see "
+           "what it holds, once to play it; save it to a file");
+  CHECK(
+    wrong("/dev/zero")
+    == "/dev/zero: this is not a regular file but a device, which cannot be read twice: once to see "
+       "what it holds, once to play it; save it to a file");
+  std::filesystem::create_symlink(folder / "pipe.avi", folder / "link.avi");
+  CHECK(wrong(folder / "link.avi").find("a named pipe") != std::string::npos);
 }
 
 TEST_CASE("video: what cannot be played, in sentences") {
