@@ -115,6 +115,13 @@ public:
     }
   }
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
+    // What was made before something threw and has not been passed on.
+    for (const auto& h : output_.released)
+      if (h)
+        add_outcomes(h, what, why, into);
+    for (const auto& range : output_.outcomes)
+      into.add(range);
+    output_ = {};
     for (auto& b : bundlers_)
       b.give_up(what, why, into);
   }
@@ -182,8 +189,10 @@ private:
   }
 
   void pass_on(const bundler& from, stage_context& context) {
-    for (auto& h : output_.released)
-      context.emit(std::move(h));
+    for (auto& h : output_.released) {
+      context.emit(h);
+      h.reset(); // has left: `give_up` must not name it
+    }
     output_.released.clear();
     for (const auto& range : output_.outcomes)
       context.settle(range);

@@ -71,6 +71,26 @@ graph_time camera_reader::fail(const error& e, graph_time now) {
   return retry_at_;
 }
 
+expected<void> camera_reader::open_camera() {
+  try {
+    return camera_->open({where_.stream, where_.frames_ahead, where_.folder});
+  } catch (const failure& f) {
+    return f.what_failed();
+  } catch (const std::exception& e) {
+    return make_error(errc::camera_failed, where_.stream, e.what());
+  }
+}
+
+camera_event camera_reader::read_camera(graph_time now) {
+  try {
+    return camera_->read(now);
+  } catch (const failure& f) {
+    return f.what_failed();
+  } catch (const std::exception& e) {
+    return make_error(errc::camera_failed, where_.stream, e.what());
+  }
+}
+
 graph_time camera_reader::step(const clock& time, std::uint32_t most) {
   for (std::uint32_t read = 0; !finished(); ++read) {
     const auto now = time.now();
@@ -83,14 +103,13 @@ graph_time camera_reader::step(const clock& time, std::uint32_t most) {
     if (!open_) {
       if (now < retry_at_)
         return retry_at_;
-      if (const auto opened = camera_->open({where_.stream, where_.frames_ahead, where_.folder});
-          !opened)
+      if (const auto opened = open_camera(); !opened)
         return fail(opened.error(), now);
       open_ = true;
     }
     if (!info_.live && permits_.load(std::memory_order_acquire) <= 0)
       return never;
-    auto event = camera_->read(now);
+    auto event = read_camera(now);
     if (auto* f = std::get_if<captured_frame>(&event)) {
       back_off_ = std::chrono::seconds{1};
       if (!info_.live)
@@ -109,21 +128,22 @@ graph_time camera_reader::step(const clock& time, std::uint32_t most) {
 
 /// One thread and the readers that it looks after.
 struct reader_threads::crew {
-  const clock& time;
+  std::shared_ptr<const clock> time;
   std::vector<std::shared_ptr<camera_reader>> readers;
   std::mutex mutex;
   std::condition_variable changed;
   bool woken = false;
+  bool over = false;
   std::thread thread;
 
-  explicit crew(const clock& t) : time(t) {}
+  explicit crew(std::shared_ptr<const clock> t) : time(std::move(t)) {}
 
   void wake() {
     {
       const std::lock_guard lock{mutex};
       woken = true;
     }
-    changed.notify_one();
+    changed.notify_all();
   }
 
   void run() {
@@ -134,22 +154,25 @@ struct reader_threads::crew {
         if (r->finished())
           continue;
         all_finished = false;
-        due = std::min(due, r->step(time, frames_per_turn));
+        due = std::min(due, r->step(*time, frames_per_turn));
       }
-      if (all_finished)
-        return;
       std::unique_lock lock{mutex};
+      if (all_finished) {
+        over = true;
+        changed.notify_all();
+        return;
+      }
       const auto is_woken = [this] { return woken; };
       if (due == never)
         changed.wait(lock, is_woken);
-      else if (const auto left = due - time.now(); left > duration{0})
+      else if (const auto left = due - time->now(); left > duration{0})
         changed.wait_for(lock, left, is_woken);
       woken = false;
     }
   }
 };
 
-reader_threads::reader_threads(const clock& time,
+reader_threads::reader_threads(std::shared_ptr<const clock> time,
                                std::vector<std::shared_ptr<camera_reader>> shared,
                                std::vector<std::shared_ptr<camera_reader>> blocking) {
   const auto threads = std::min<std::size_t>(shared.size(),
@@ -168,16 +191,36 @@ reader_threads::reader_threads(const clock& time,
         if (auto alive = weak.lock())
           alive->wake();
       });
-  for (auto& c : crews_)
-    c->thread = std::thread{[c] { c->run(); }};
+  try {
+    for (auto& c : crews_)
+      c->thread = std::thread{[c] { c->run(); }};
+  } catch (...) { // the machine has no more threads
+    end();
+    throw;
+  }
 }
 
 reader_threads::~reader_threads() {
+  end();
+}
+
+void reader_threads::end() {
+  constexpr auto patience = std::chrono::seconds{2};
   for (auto& c : crews_)
     for (auto& r : c->readers)
       r->finish();
-  for (auto& c : crews_)
-    c->thread.join();
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (auto& c : crews_) {
+    if (!c->thread.joinable())
+      continue;
+    std::unique_lock lock{c->mutex};
+    const bool over = c->changed.wait_until(lock, until, [&] { return c->over; });
+    lock.unlock();
+    if (over)
+      c->thread.join();
+    else
+      c->thread.detach();
+  }
 }
 
 } // namespace hyperframes

@@ -60,6 +60,9 @@ public:
 
 private:
   void put(reader_event e);
+  /// Of the camera's code only an error comes back, whatever it throws.
+  expected<void> open_camera();
+  camera_event read_camera(graph_time now);
   graph_time fail(const error& e, graph_time now);
   void end();
 
@@ -81,11 +84,14 @@ private:
 /// Threads that drive readers: one for each camera that blocks, and a few for all others.
 class reader_threads {
 public:
-  reader_threads(const clock& time, std::vector<std::shared_ptr<camera_reader>> shared,
+  reader_threads(std::shared_ptr<const clock> time, std::vector<std::shared_ptr<camera_reader>> shared,
                  std::vector<std::shared_ptr<camera_reader>> blocking);
-  ~reader_threads(); ///< makes the readers finish and waits for the threads
+  /// Makes the readers finish and waits for the threads, two seconds for all; one that hangs in its
+  /// camera is left behind with its readers.
+  ~reader_threads();
 
 private:
+  void end();
   struct crew;
   std::vector<std::shared_ptr<crew>> crews_;
 };

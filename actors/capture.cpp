@@ -69,26 +69,30 @@ public:
       facts_(plan.graph), folder_(plan.folder), threaded_(plan.threads) {
     if (!resource_)
       throw failure(make_error(errc::stage_failed, plan.name, "got no cameras"));
+    for (const auto& source : resource_->sources)
+      inputs_.push_back({{}, stream_numbering{source.stream, source.info.live, facts_->latency_budget},
+                         source.stream, source.info.live, {}, false});
   }
 
   void run(stage_context& context) override {
-    for (const auto& source : resource_->sources) {
-      auto poke = context.poke();
-      auto reader = std::make_shared<camera_reader>(
+    if (given_up_) { // stopped before it ran
+      forward_all(context);
+      return;
+    }
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const auto& source = resource_->sources[i];
+      inputs_[i].reader = std::make_shared<camera_reader>(
         source.make(), source.info,
         camera_reader::place{facts_->streams[source.stream].id, folder_, source.frames_ahead,
                              source.prefetch},
-        threaded_ ? std::move(poke) : std::function<void()>{[] {}});
-      inputs_.push_back({reader, stream_numbering{source.stream, source.info.live,
-                                                  facts_->latency_budget},
-                         source.stream, source.info.live, {}, false});
+        threaded_ ? context.poke() : std::function<void()>{[] {}});
     }
     if (threaded_) {
       std::vector<std::shared_ptr<camera_reader>> shared, blocking;
       for (std::size_t i = 0; i < inputs_.size(); ++i)
         (resource_->sources[i].info.blocks ? blocking : shared).push_back(inputs_[i].reader);
-      clock_ = std::make_unique<context_clock>(context.now());
-      threads_ = std::make_unique<reader_threads>(*clock_, std::move(shared), std::move(blocking));
+      clock_ = std::make_shared<context_clock>(context.now());
+      threads_ = std::make_unique<reader_threads>(clock_, std::move(shared), std::move(blocking));
     } else {
       pump(context);
     }
@@ -101,13 +105,17 @@ public:
 
   void drain(stage_context& context) override {
     for (auto& in : inputs_)
-      in.reader->finish();
+      if (in.reader)
+        in.reader->finish();
     if (!threaded_)
       pump(context);
   }
 
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
+    given_up_ = true;
     for (auto& in : inputs_) {
+      if (!in.reader) // it has not begun
+        continue;
       for (auto& e : in.reader->take())
         in.waiting.push_back(std::move(e));
       for (auto& e : in.waiting)
@@ -137,7 +145,7 @@ private:
   };
 
   struct input {
-    std::shared_ptr<camera_reader> reader;
+    std::shared_ptr<camera_reader> reader; ///< none before `run`
     stream_numbering numbering;
     stream_index stream;
     bool live;
@@ -158,7 +166,7 @@ private:
     time.t = context.now();
     auto due = never;
     for (auto& in : inputs_) {
-      for (;;) {
+      while (in.reader) {
         const auto next = in.reader->step(time, 1);
         forward(in, context);
         if (next > time.t) {
@@ -176,14 +184,26 @@ private:
   }
 
   void forward(input& in, stage_context& context) {
+    if (given_up_) { // what comes now was never captured, and a camera that hangs is not waited for
+      if (in.reader)
+        in.reader->take();
+      in.waiting.clear();
+      if (!std::exchange(in.ended, true))
+        context.emit(in.numbering.end());
+      return;
+    }
+    if (!in.reader)
+      return;
     for (auto& e : in.reader->take())
       in.waiting.push_back(std::move(e));
     std::uint32_t sent = 0;
     while (!in.waiting.empty()) {
-      auto& e = in.waiting.front();
+      if (!in.live && std::holds_alternative<arrived_frame>(in.waiting.front())
+          && context.credit(0, in.stream) == 0)
+        break;
+      auto e = std::move(in.waiting.front());
+      in.waiting.pop_front(); // before anything can throw: `give_up` must not meet it again
       if (auto* f = std::get_if<arrived_frame>(&e)) {
-        if (!in.live && context.credit(0, in.stream) == 0)
-          break;
         send(in, *f, context);
         ++sent;
       } else if (const auto* note = std::get_if<reader_note>(&e)) {
@@ -192,7 +212,6 @@ private:
         in.ended = true;
         context.emit(in.numbering.end());
       }
-      in.waiting.pop_front();
     }
     if (sent > 0 && !in.live)
       in.reader->give_permits(sent);
@@ -216,7 +235,8 @@ private:
   std::string folder_;
   bool threaded_;
   std::vector<input> inputs_;
-  std::unique_ptr<context_clock> clock_;
+  bool given_up_ = false; ///< stopped or failed: it has nothing to do any more but to end its streams
+  std::shared_ptr<context_clock> clock_;
   std::unique_ptr<reader_threads> threads_; ///< ends before what its readers point to
 };
 

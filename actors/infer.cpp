@@ -77,9 +77,9 @@ public:
 
   void on_credit(stage_context& context) override { feed(context); }
 
-  item evict(overflow_policy) override {
+  std::optional<item> evict(overflow_policy) override {
     if (queue_.empty())
-      throw std::logic_error("infer was asked to evict a batch from an empty queue");
+      return std::nullopt; // all that it holds is in work, or waits for credit below
     auto oldest = std::move(queue_.front());
     queue_.pop_front();
     held_ -= own_frames(oldest);

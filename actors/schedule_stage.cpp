@@ -47,7 +47,7 @@ public:
   // An end may overtake what is queued: who settles waits for every frame before it.
   void on_end(const stream_end& end, stage_context& context) override { context.emit(end); }
 
-  item evict(overflow_policy policy) override { return scheduler_.evict(policy); }
+  std::optional<item> evict(overflow_policy policy) override { return scheduler_.evict(policy); }
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
     scheduler_.give_up(what, why, into);
   }

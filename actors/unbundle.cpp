@@ -73,7 +73,7 @@ void stream_order::advance_epoch() {
   for (auto end = ends_.find(next_.epoch);
        !closed_ && end != ends_.end() && end->second.frames <= next_.frame_id;
        end = ends_.find(next_.epoch)) {
-    completed_ = end->second;
+    completed_.push_back(end->second);
     closed_ = end->second.last_epoch;
     ends_.erase(end);
     next_ = {next_.epoch + 1, 0};
@@ -109,8 +109,8 @@ std::shared_ptr<frame_result> stream_order::next() {
   return r;
 }
 
-std::optional<stream_end> stream_order::take_completed() {
-  return std::exchange(completed_, std::nullopt);
+std::vector<stream_end> stream_order::take_completed() {
+  return std::exchange(completed_, {});
 }
 
 std::uint64_t stream_order::skip_missing() {
@@ -128,6 +128,17 @@ std::uint64_t stream_order::skip_missing() {
   return missing;
 }
 
+void stream_order::give_up(outcome what, reason why, outcome_batch& into) {
+  for (const auto& [at, e] : entries_)
+    if (const auto* range = std::get_if<outcome_range>(&e))
+      into.add(*range);
+    else
+      into.add({stream_, at.epoch, at.frame_id, 1, what, why});
+  entries_.clear();
+  waiting_ = 0;
+  results_waiting_ = 0;
+}
+
 namespace {
 
 class unbundle_stage final : public stage {
@@ -143,15 +154,15 @@ public:
     for (std::uint32_t s = 0; s < slots.size(); ++s)
       if (slots[s].own)
         add(frame_result_of(*r, s), context);
-    for (std::uint32_t s = 0; s < slots.size(); ++s)
-      if (slots[s].own)
-        send(slots[s].meta.stream, context);
+    for (const auto& s : slots)
+      if (s.own)
+        send(s.meta.stream, context);
   }
 
   void on_outcomes(std::span<const outcome_range> ranges, stage_context& context) override {
     for (const auto& range : ranges)
       if (const auto known = order_of(range.stream).add(range); known > 0)
-        discarded_ += known;
+        context.discarded(range.stream, known);
     for (const auto& range : ranges)
       send(range.stream, context);
   }
@@ -162,13 +173,20 @@ public:
   }
 
   void on_credit(stage_context& context) override {
+    full_ = false;
     for (auto& [stream, order] : order_)
       send(stream, context);
   }
 
+  /// Results wait in the mailbox while the edges below are full: here they would pile up without bound.
+  bool takes(stream_index) const override { return !full_; }
+
   bool start(stage_context&) override { return true; }
 
-  void give_up(outcome, reason, outcome_batch&) noexcept override {}
+  void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
+    for (auto& [stream, order] : order_)
+      order.give_up(what, why, into);
+  }
 
   std::uint64_t held_frames() const noexcept override {
     std::uint64_t frames = 0;
@@ -186,8 +204,10 @@ private:
   }
 
   void add(std::shared_ptr<frame_result> r, stage_context& context) {
-    auto& order = order_of(r->meta.stream);
-    discarded_ += order.add(std::move(r));
+    const auto stream = r->meta.stream;
+    auto& order = order_of(stream);
+    if (const auto known = order.add(std::move(r)); known > 0)
+      context.discarded(stream, known);
     // The plan leaves room for all that can be upstream: this happens only when an outcome is missing.
     // Outcomes wait as merged ranges and take no room.
     if (plan_.reorder > 0 && order.results_waiting() > plan_.reorder)
@@ -217,7 +237,10 @@ private:
   /// Sends what is in order while the edges below take it; the rest waits here, ranges as ranges.
   void send(stream_index stream, stage_context& context) {
     auto& order = order_of(stream);
-    while (context.credit(0) > 0) {
+    for (;;) {
+      full_ = context.credit(0) == 0;
+      if (full_)
+        break;
       auto r = order.next();
       if (!r)
         break;
@@ -228,16 +251,17 @@ private:
       }
       context.emit(frame_result_ptr{std::move(r)});
     }
-    if (const auto end = order.take_completed()) {
-      context.emit(*end);
-      if (std::ranges::all_of(order_, [](const auto& each) { return each.second.closed(); }))
-        context.done();
-    }
+    const auto ends = order.take_completed();
+    for (const auto& end : ends)
+      context.emit(end);
+    if (!ends.empty()
+        && std::ranges::all_of(order_, [](const auto& each) { return each.second.closed(); }))
+      context.done();
   }
 
   stage_plan plan_;
   std::map<stream_index, stream_order> order_;
-  std::uint64_t discarded_ = 0;
+  bool full_ = false; ///< the edges below took the last result that they had room for
 };
 
 } // namespace

@@ -27,14 +27,16 @@ public:
   /// @returns the next frame's result if it is there: a delivered one, or a gap with stream, epoch,
   /// id, outcome and reason.
   std::shared_ptr<frame_result> next();
-  /// True once: an epoch was completed since the last call. The end is the last epoch's.
-  std::optional<stream_end> take_completed();
+  /// @returns the ends of the epochs that were completed since the last call, in order.
+  std::vector<stream_end> take_completed();
   bool closed() const { return closed_; }
   std::uint64_t waiting() const { return waiting_; } ///< frames with an outcome that have not left
   std::uint64_t results_waiting() const { return results_waiting_; } ///< of these, with a result
   /// Gives up on the frame that all others wait for: everything missing before the first frame that
   /// is there becomes `lost (reorder)`. @returns how many frames.
   std::uint64_t skip_missing();
+  /// Names the frames that have not left: gaps with the outcome that they have, results as told.
+  void give_up(outcome what, reason why, outcome_batch& into);
 
 private:
   using entry = std::variant<std::shared_ptr<frame_result>, outcome_range>;
@@ -46,7 +48,7 @@ private:
   frame_position next_{};
   std::map<frame_position, entry> entries_; ///< by first frame; they do not overlap
   std::map<std::uint32_t, stream_end> ends_;
-  std::optional<stream_end> completed_;
+  std::vector<stream_end> completed_; ///< not taken so far
   std::uint64_t waiting_ = 0;
   std::uint64_t results_waiting_ = 0;
   bool closed_ = false;

@@ -122,6 +122,7 @@ wire(const checked_graph& graph, const graph_plan& plan, const run_options& opti
         static_cast<stage_index>(edge.from),
         edge.from_port,
         static_cast<stage_index>(edge.to),
+        graph.stages[edge.to].name,
         edge.type,
         limits_of(edge, graph.streams.size()),
         below[edge.to]};
@@ -164,7 +165,7 @@ assembly::assembly(
         std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource))
         ->captured = [accounts = ledger_.get()](stream_index s) { accounts->captured(s); };
     members.push_back(
-      {stage.plan.name, stage.inputs.empty(), stage.settles || stage.kind->outputs.empty()});
+      {stage.plan.name, stage.inputs.empty(), stage.settles || stage.kind->outputs.empty(), stage.settles});
   }
   supervisor_ = std::make_unique<supervisor>(runs, *telemetry_, std::move(members));
   for (const auto& stage : wiring_.stages)

@@ -5,6 +5,8 @@
 #include "runtime/virtual_executor.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 
 #include <sys/resource.h>
 
@@ -49,12 +51,24 @@ struct running::state {
   std::unique_ptr<assembly> parts;
   graph_time started{};
   graph_time ended{};
-  bool ending = false; ///< `drain` or `stop` was called
+  std::atomic<bool> ending = false; ///< `drain` or `stop` was called
   bool closed = false;
   std::size_t left_behind = 0;
 
   explicit state(const graph& g) : shape(g), executor(actor_runtime::shared()) {}
 };
+
+namespace {
+
+/// Keeps what a handler that never returned still uses, until the process ends.
+void leave_behind(std::shared_ptr<void> state) {
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<std::shared_ptr<void>>; // outlives every thread that may use it
+  const std::lock_guard lock{mutex};
+  kept.push_back(std::move(state));
+}
+
+} // namespace
 
 running::running(const graph& g, run_options options) : state_(std::make_unique<state>(g)) {
   auto& s = *state_;
@@ -62,19 +76,23 @@ running::running(const graph& g, run_options options) : state_(std::make_unique<
   s.executor.open(s.parts->hosts());
   s.started = s.executor.time().now();
   s.parts->control().start();
-  s.parts->control().wait_ready();
-  if (const auto failed = s.parts->control().failed()) {
+  if (!s.parts->control().wait_ready()) {
+    const auto failed = s.parts->control().failed();
     s.executor.close(defaults::drain_time);
     s.closed = true;
+    if (s.executor.stuck())
+      leave_behind(std::move(state_));
     throw failure(*failed);
   }
 }
 
 running::~running() {
-  if (state_->closed)
-    return;
-  stop();
-  finish();
+  if (!state_->closed) {
+    stop();
+    finish();
+  }
+  if (state_->executor.stuck())
+    leave_behind(std::move(state_));
 }
 
 std::shared_ptr<push_port> running::input(const std::string& stream) const {
@@ -142,7 +160,7 @@ run_summary running::finish(duration patience) {
   s.ended = s.executor.time().now();
   s.left_behind = s.executor.close(patience);
   s.closed = true;
-  auto summary = summarise(s.shape, *s.parts, s.ended - s.started);
+  auto summary = summarise(s.shape, *s.parts, s.ended - s.started, !s.executor.stuck());
   summary.threads_left_behind = s.left_behind;
   return summary;
 }
@@ -180,14 +198,18 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
   return summarise(g, parts, executor.time().now() - graph_time{});
 }
 
-run_summary summarise(const graph& g, const assembly& parts, duration wall) {
+run_summary summarise(const graph& g, const assembly& parts, duration wall, bool still) {
   const auto& graph = g.checked();
   const auto& numbers = parts.numbers();
   run_summary s;
   s.graph = graph.name;
   s.wall = wall;
   s.ledger = parts.accounts().total();
-  s.in_flight = parts.held_frames();
+  if (still)
+    s.in_flight = parts.held_frames();
+  else
+    for (std::size_t i = 0; i < numbers.stages(); ++i)
+      s.in_flight += numbers.stage(i).held.load(relaxed);
   s.fps = wall > duration{0} ? static_cast<double>(s.ledger.ended()) / in_seconds(wall) : 0;
   for (std::size_t i = 0; i < graph.streams.size(); ++i)
     s.streams.push_back(

@@ -101,6 +101,7 @@ private:
 run_summary run_virtually(const graph& g, graph_time until = never, run_options options = {});
 
 /// `running` and `run_virtually` stand on this.
-run_summary summarise(const graph& g, const assembly& parts, duration wall);
+/// @param still whether nothing runs any more; otherwise what is in flight is as the stages said last.
+run_summary summarise(const graph& g, const assembly& parts, duration wall, bool still = true);
 
 } // namespace hyperframes

@@ -91,14 +91,28 @@ std::size_t actor_executor::close(duration patience) {
       return 0;
     state_->closed = true;
   }
-  const auto left
-    = state_->lanes.close(std::chrono::duration_cast<std::chrono::milliseconds>(patience).count());
   for (auto& actor : state_->actors)
     tell(actor, quit_atom_v);
-  std::unique_lock lock{state_->mutex};
-  state_->gone.wait(lock, [&] { return state_->alive == 0; });
-  state_->actors.clear();
-  return left;
+  const auto until
+    = std::chrono::steady_clock::now() + std::max<duration>(patience, std::chrono::seconds{1});
+  std::size_t left = 0;
+  {
+    std::unique_lock lock{state_->mutex};
+    state_->gone.wait_until(lock, until, [&] { return state_->alive == 0; });
+    left = state_->alive;
+  }
+  // Behind the actors, which could start lanes anew.
+  const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(
+    std::max(duration{0}, duration{until - std::chrono::steady_clock::now()}));
+  if (left == 0)
+    state_->actors.clear();
+  return left + state_->lanes.close(std::min(rest, std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                      patience)).count());
+}
+
+bool actor_executor::stuck() const {
+  const std::lock_guard lock{state_->mutex};
+  return !state_->actors.empty();
 }
 
 const clock& actor_executor::time() const {
@@ -121,10 +135,15 @@ void actor_executor::submit(stage_index stage, std::uint64_t generation, blockin
   state_->lanes.submit(lane, [s = std::weak_ptr(state_), stage, generation,
                               w = std::make_shared<blocking_work>(std::move(work))] {
     const system_clock watch;
-    auto value = w->run();
-    const auto took = watch.now() - graph_time{};
+    done_message done{w->lane, generation, {}, {}, {}};
+    try {
+      done.value = w->run();
+    } catch (...) { // on a thread of its own it would end the process
+      done.thrown = std::current_exception();
+    }
+    done.took = watch.now() - graph_time{};
     if (auto alive = s.lock())
-      alive->post_if_open(stage, done_message{w->lane, generation, std::move(value), took});
+      alive->post_if_open(stage, std::move(done));
   });
 }
 

@@ -63,6 +63,7 @@ public:
     return std::any_of(order_.begin(), order_.end(), admits);
   }
   bool empty() const { return order_.empty(); }
+  bool empty(stream_index lane) const { return lane >= lanes_.size() || lanes_[lane].ring.empty(); }
   std::uint32_t items() const { return items_; } ///< in all lanes, ends not counted
   std::uint32_t peak() const { return peak_; }   ///< the most items that one lane has held
   std::uint64_t held_frames() const { return frames_; }

@@ -3,6 +3,7 @@
 #include "runtime/stage.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -40,6 +41,7 @@ struct done_message {
   std::uint64_t generation = 0; ///< of the logic object that asked for it
   std::shared_ptr<void> value;
   duration took{}; ///< by the work itself
+  std::exception_ptr thrown{}; ///< by the work: fails the stage
 };
 /// What the supervisor and the runtime tell a stage. Never bounded, never dropped.
 enum class control : std::uint8_t {

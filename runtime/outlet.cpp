@@ -1,7 +1,6 @@
 #include "runtime/outlet.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace hyperframes {
 
@@ -68,7 +67,9 @@ outlet::sent outlet::put(item value) {
       wait(l, std::move(value));
       break;
     case overflow_policy::fail:
-      throw std::overflow_error("the edge is full and its policy is `fail`");
+      ++drops_;
+      result.dropped = std::move(value);
+      break;
   }
   return result;
 }

@@ -20,7 +20,7 @@ public:
 
   outlet(edge_index edge, stage_index target, const edge_limits& limits);
 
-  /// Puts `value` on its way. With policy `fail` and no credit: throws std::overflow_error.
+  /// Puts `value` on its way. With policy `fail` and no credit it is dropped: the sender is to fail.
   sent put(item value);
   /// @returns true when the end can be sent now; otherwise it waits in its lane.
   bool put_end(const stream_end& end);
@@ -29,6 +29,10 @@ public:
 
   /// A blocking edge that has something waiting: its stage must not be given more work.
   bool blocked() const { return limits_.overflow == overflow_policy::block && waiting_items_ > 0; }
+  /// The same for one lane.
+  bool blocked(stream_index lane) const {
+    return blocked() && (lanes_.size() == 1 || (lane < lanes_.size() && lanes_[lane].items_waiting > 0));
+  }
   /// Items that a lane takes now without waiting.
   std::uint32_t credit(stream_index lane) const;
   std::uint64_t waiting_frames() const { return waiting_frames_; }

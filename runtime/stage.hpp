@@ -92,6 +92,8 @@ public:
   void settle(const frame_meta& meta, outcome what, reason why) {
     settle({meta.stream, meta.epoch, meta.frame_id, 1, what, why});
   }
+  /// Settling stages: counts frames that already had an outcome when they got another one.
+  virtual void discarded(stream_index stream, std::uint64_t frames) = 0;
   /// Asks for `on_wake` at `t`; the earliest wish counts, and is forgotten when it was met.
   virtual void wake_at(graph_time t) = 0;
   /// Items of `lane` (a stream on frame edges, otherwise 0) that the output takes now without waiting:
@@ -128,7 +130,9 @@ public:
   virtual void on_item(item i, stage_context&) = 0;
   /// False: the next frame of `stream` stays in its mailbox for now, which holds a file back. Asked
   /// before each frame, and again after each handler; not where the stage has a queue of its own.
+  /// A stage that settles is asked before every item, with lane 0 where it is no frame.
   virtual bool takes(stream_index /*stream*/) const { return true; }
+  /// Behind the frames of the epoch. Sinks that end accounts get it when all of them have their outcome.
   virtual void on_end(const stream_end& end, stage_context& context) { context.emit(end); }
   /// Outcomes of frames that ended above; settling stages only.
   virtual void on_outcomes(std::span<const outcome_range>, stage_context&) {}
@@ -138,9 +142,11 @@ public:
   virtual void on_done(std::uint32_t /*lane*/, std::shared_ptr<void>, stage_context&) {}
   /// Sources: captures no more and ends its streams. Others have nothing to do: ends follow.
   virtual void drain(stage_context&) {}
-  /// For stages with `own_queue`: removes one item by the policy. @returns the item.
-  virtual item evict(overflow_policy) { throw std::logic_error("no queue of its own"); }
-  /// Names every frame that it holds, and forgets it; its work in hand is not waited for.
+  /// For stages with `own_queue`: removes one item by the policy. @returns the item; nothing where all
+  /// are in work already: the newcomer is dropped then.
+  virtual std::optional<item> evict(overflow_policy) { throw std::logic_error("no queue of its own"); }
+  /// Names every frame that it holds, and forgets it; its work in hand is not waited for. A source is
+  /// poked afterwards and ends its streams.
   virtual void give_up(outcome what, reason why, outcome_batch& into) noexcept = 0;
   /// Frames whose outcome this object owes; counted, not derived.
   virtual std::uint64_t held_frames() const noexcept = 0;

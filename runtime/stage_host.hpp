@@ -2,17 +2,22 @@
 
 #include "runtime/ledger.hpp"
 #include "runtime/mailbox.hpp"
+#include "runtime/outcome_router.hpp"
 #include "runtime/outlet.hpp"
 #include "runtime/stage.hpp"
 #include "runtime/telemetry.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace hyperframes {
+
+class settled_frames;
 
 /// How a host reaches the others and the machine: actors and threads, or the virtual clock.
 class executor {
@@ -37,6 +42,8 @@ class state_listener {
 public:
   virtual ~state_listener() = default;
   virtual void state_changed(stage_index stage, stage_state state, const std::string& why) = 0;
+  /// A stage that failed has nothing to wait for any more: every frame that it accounts for has its outcome.
+  virtual void accounts_closed(stage_index stage) = 0;
 };
 
 /// One end-to-end connection of two stages.
@@ -45,6 +52,7 @@ struct edge_wiring {
   stage_index from = 0;
   std::size_t from_port = 0;
   stage_index to = 0;
+  std::string to_name;
   port_type type = port_type::frame;
   edge_limits limits;
   std::vector<stage_index> settlers; ///< settling stages at or below `to`
@@ -93,6 +101,7 @@ private:
   void emit(item i, std::size_t output) override;
   void emit(const stream_end& end) override;
   void settle(const outcome_range& range) override;
+  void discarded(stream_index stream, std::uint64_t frames) override;
   void wake_at(graph_time t) override;
   std::uint32_t credit(std::size_t output, stream_index lane) const override;
   void release(std::uint32_t count) override;
@@ -107,29 +116,45 @@ private:
   void on_put(put_message& m);
   void on_credit(const credit_message& m);
   void on_outcomes(const outcome_message& m);
+  void on_done(done_message& m);
   void on_control(control c);
-  void start();
-  void stop();
-  void work();
+
+  // items: stage_host_items.cpp
+  void queue_own(mailbox& box, item value);
+  /// Bytes of the item that has been in the logic's own queue for longest. Which one has left makes no
+  /// difference to the sum.
+  std::uint64_t take_own_bytes();
+  void give_credit(mailbox& box, stream_index lane, std::uint64_t bytes);
+  void drop(const item& i, reason why);
+  void refuse(mailbox& box, item value);
   /// Whether the logic takes the next entry of this lane.
   bool admits(const mailbox& box, stream_index lane) const;
+  void work();
+  void give_to_logic(mailbox::entry entry);
+  void give_to_logic(const stream_end& end);
+  void give_to_logic(item i);
+  void send(outlet& out, mailbox::entry entry);
+
+  // accounts
+  void account(const outcome_range& range);
+  void give_complete_ends();
+  void count_result(const frame_result& r);
+  void keep_account_alone();
+  void flush_outcomes();
+
+  // life: stage_host_life.cpp
+  void start();
+  void stop();
+  void fail(const std::string& why);
+  void fail_source(const std::string& why);
+  void abandon_logic(outcome what, reason why);
   void emit_ends_in_logic();
   void restart_logic();
-  void give_to_logic(mailbox& box, mailbox::entry entry);
-  void queue_own(mailbox& box, item value);
-  void give_credit(mailbox& box, stream_index lane, std::uint64_t bytes);
-  void refuse(mailbox& box, item value);
-  void send(outlet& out, mailbox::entry entry);
-  void settle_drop(const item& i, reason why, const std::vector<stage_index>& settlers);
-  void settle_in(const outcome_range& range, const std::vector<stage_index>& settlers);
-  void count_batch(const batch& b);
-  void count_result(const frame_result& r);
-  void flush_outcomes();
-  void fail(const std::string& why);
-  void abandon_logic(outcome what, reason why);
   void set_state(stage_state state, const std::string& why = {});
-  bool accepts() const { return state_ == stage_state::running || state_ == stage_state::draining
-                                || state_ == stage_state::ready; }
+  bool accepts() const {
+    return state_ == stage_state::running || state_ == stage_state::draining
+           || state_ == stage_state::ready;
+  }
   mailbox& box_of(edge_index edge);
   outlet& outlet_of(edge_index edge);
   bool is_sink() const { return wiring_.outputs.empty() && wiring_.kind->outputs.empty(); }
@@ -139,16 +164,22 @@ private:
   std::unique_ptr<stage> logic_;
   std::vector<mailbox> boxes_;   ///< as `wiring_.inputs`
   std::vector<outlet> outlets_;  ///< as `wiring_.outputs`
-  std::vector<outcome_batch> outcomes_; ///< for each of `wiring_.settlers`, until the handler ends
+  outcome_router outcomes_;      ///< until the handler ends
+  /// Of a sink that ends accounts, and of an unbundle that has failed; otherwise null.
+  std::unique_ptr<settled_frames> account_;
+  std::map<stream_index, frame_position> emitted_; ///< by an unbundle: what comes next
+  std::size_t streams_closed_ = 0;                 ///< in `account_`
   std::vector<stream_end> ends_in_logic_; ///< given to the logic, not passed on by it yet
   std::vector<stream_end> ends_given_;    ///< to any object of this stage
   bool muted_ = false;                    ///< a new object is told of ends that were passed on already
   outcome_batch in_hand_;        ///< what the logic is working on: its outcomes should it throw
   stage_state state_ = stage_state::init;
+  std::string overflow_; ///< of an edge with policy `fail` in this handler
   bool stopped_ = false;
   bool done_ = false;
   std::uint64_t generation_ = 0; ///< of the logic object; completions of older ones are ignored
   std::uint32_t own_queued_ = 0; ///< items in the logic's own queue
+  std::deque<std::uint64_t> own_bytes_; ///< theirs; on edges that are bounded by bytes only
   std::uint32_t restarts_left_;
   std::size_t next_box_ = 0;
   graph_time wake_ = never;      ///< the earliest wish

@@ -6,7 +6,7 @@ namespace hyperframes {
 
 supervisor::supervisor(executor& runs, telemetry& numbers, std::vector<member> members)
   : runs_(runs), numbers_(numbers), members_(std::move(members)),
-    states_(members_.size(), stage_state::init) {}
+    states_(members_.size(), stage_state::init), closed_(members_.size(), false) {}
 
 void supervisor::post_to_all(control c) {
   for (stage_index i = 0; i < members_.size(); ++i)
@@ -57,10 +57,7 @@ void supervisor::state_changed(stage_index stage, stage_state state, const std::
     } else if (running_ && state == stage_state::failed) {
       drain_now = true;
     }
-    if (running_ && all([](const member& m, stage_state s) {
-          return !m.end || s == stage_state::done || s == stage_state::failed;
-        }))
-      finished_ = true;
+    finished_ = finished_ || (running_ && all_over());
   }
   if (state == stage_state::failed)
     numbers_.tell({runs_.time().now(), members_[stage].name, "failed: " + why, true});
@@ -69,9 +66,27 @@ void supervisor::state_changed(stage_index stage, stage_state state, const std::
   changed_.notify_all();
 }
 
-void supervisor::wait_ready() {
+void supervisor::accounts_closed(stage_index stage) {
+  {
+    const std::lock_guard lock{mutex_};
+    closed_.at(stage) = true;
+    finished_ = finished_ || (running_ && all_over());
+  }
+  changed_.notify_all();
+}
+
+bool supervisor::all_over() const {
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    if (members_[i].end && states_[i] != stage_state::done
+        && !(states_[i] == stage_state::failed && (closed_[i] || !members_[i].settles)))
+      return false;
+  return true;
+}
+
+bool supervisor::wait_ready() {
   std::unique_lock lock{mutex_};
   changed_.wait(lock, [this] { return running_ || finished_; });
+  return running_;
 }
 
 bool supervisor::wait(duration patience) {

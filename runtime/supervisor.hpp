@@ -13,7 +13,7 @@ namespace hyperframes {
 /// Brings the stages of a graph up together, and knows when they are finished.
 ///
 /// Sources begin when every stage is ready. The graph is finished when every stage that settles
-/// frames and every sink is done. A stage that fails for good makes the sources drain: what is under
+/// frames and every sink is done; one that failed is done when its accounts are closed. A stage that fails for good makes the sources drain: what is under
 /// way still gets its outcomes. Thread-safe; never blocks but in `wait`.
 class supervisor final : public state_listener {
 public:
@@ -21,6 +21,7 @@ public:
     std::string name;
     bool source = false;
     bool end = false; ///< settles frames, or is a sink
+    bool settles = false; ///< frames: must close its accounts, also when it has failed
   };
   supervisor(executor& runs, telemetry& numbers, std::vector<member> members);
 
@@ -28,8 +29,8 @@ public:
   void drain(); ///< sources capture no more, what they captured goes on
   void stop();  ///< everything under way ends as `dropped (stopped)`
 
-  /// Waits until every stage is ready, or one has failed.
-  void wait_ready();
+  /// Waits until every stage is ready. @returns false where one failed before.
+  bool wait_ready();
   /// @returns true when the graph is finished; false after `patience`.
   bool wait(duration patience);
   bool finished() const;
@@ -38,10 +39,12 @@ public:
   std::optional<error> failed() const;
 
   void state_changed(stage_index stage, stage_state state, const std::string& why) override;
+  void accounts_closed(stage_index stage) override;
 
 private:
   void post_to_all(control c);
   bool all(bool (*has)(const member&, stage_state)) const;
+  bool all_over() const;
 
   executor& runs_;
   telemetry& numbers_;
@@ -49,6 +52,7 @@ private:
   std::condition_variable changed_;
   std::vector<member> members_;
   std::vector<stage_state> states_;
+  std::vector<bool> closed_; ///< `accounts_closed` was called
   bool running_ = false;
   bool drained_ = false;
   bool finished_ = false;

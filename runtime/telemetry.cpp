@@ -62,4 +62,14 @@ telemetry::telemetry(std::size_t stages, std::size_t edges,
     edges_.push_back(std::make_unique<edge_stats>());
 }
 
+void telemetry::tell(const event& e) noexcept {
+  if (!listener_)
+    return;
+  try {
+    listener_(e);
+  } catch (...) {
+    events_untold.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 } // namespace hyperframes

@@ -75,10 +75,8 @@ public:
   std::size_t edges() const { return edges_.size(); }
   latency_stats& latency() { return latency_; }
   const latency_stats& latency() const { return latency_; }
-  void tell(const event& e) const {
-    if (listener_)
-      listener_(e);
-  }
+  /// What a listener throws is counted and goes no further: it is told of failures, and may not cause them.
+  void tell(const event& e) noexcept;
 
   std::atomic<std::uint64_t> batches{0};      ///< that a model ran
   std::atomic<std::uint64_t> batch_slots{0};  ///< valid slots in them
@@ -86,6 +84,7 @@ public:
   std::atomic<std::uint64_t> pixel_writes{0}; ///< in frames: at ingest and when packing
   std::atomic<std::uint64_t> truth_known{0};  ///< delivered frames whose class the source knows
   std::atomic<std::uint64_t> truth_right{0};  ///< of these, where the best class was the right one
+  std::atomic<std::uint64_t> events_untold{0}; ///< where the listener threw
 
 private:
   std::vector<std::unique_ptr<stage_stats>> stages_;

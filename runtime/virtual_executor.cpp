@@ -2,6 +2,21 @@
 
 namespace hyperframes {
 
+namespace {
+
+/// What the work returns or throws reaches its stage at the time when it would be finished.
+done_message perform(const blocking_work& work, std::uint64_t generation, duration takes) {
+  done_message done{work.lane, generation, {}, takes, {}};
+  try {
+    done.value = work.run();
+  } catch (...) {
+    done.thrown = std::current_exception();
+  }
+  return done;
+}
+
+} // namespace
+
 void virtual_executor::handle(stage_index to, message m) {
   auto& host = *hosts_.at(to);
   host.handle(std::move(m));
@@ -42,7 +57,7 @@ void virtual_executor::submit(stage_index stage, std::uint64_t generation, block
   auto& free = lanes_free_[std::uint64_t{stage} << 32 | work.lane];
   free = later_by(std::max(free, clock_.now()), work.simulated.value_or(duration{0}));
   timers_.emplace(moment{free, false, number_++},
-                  std::pair{stage, message{done_message{work.lane, generation, work.run(), work.simulated.value_or(duration{0})}}});
+                  std::pair{stage, message{perform(work, generation, work.simulated.value_or(duration{0}))}});
 }
 
 std::function<void()> virtual_executor::poke(stage_index stage) {

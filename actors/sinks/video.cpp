@@ -47,7 +47,9 @@ public:
     close_when_over(context);
   }
   void on_done(std::uint32_t lane, std::shared_ptr<void> value, stage_context& context) override;
-  item evict(overflow_policy) override {
+  std::optional<item> evict(overflow_policy) override {
+    if (queue_.empty())
+      return std::nullopt; // all are being encoded
     auto oldest = std::move(queue_.front());
     queue_.pop_front();
     return item{std::move(oldest)};

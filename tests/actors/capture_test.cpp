@@ -196,3 +196,27 @@ TEST_CASE("a reader that is told to finish ends its stream") {
   reader.step(time, 10);
   CHECK(words_of(reader.take()) == words{"frame", "end"});
 }
+
+TEST_CASE("what a camera throws is an error of the camera, not the end of the process") {
+  class throwing_camera final : public camera {
+  public:
+    expected<camera_info> probe() override { return camera_info{}; }
+    expected<void> open(const camera_environment&) override {
+      if (opened_++ == 0)
+        throw std::runtime_error("no driver");
+      return {};
+    }
+    camera_event read(graph_time) override { throw failure(make_error(errc::camera_failed, "cam1", "no signal")); }
+
+  private:
+    int opened_ = 0;
+  };
+  settable_clock time;
+  camera_info info;
+  info.live = true;
+  camera_reader reader{std::make_unique<throwing_camera>(), info, {"cam1", ".", 4, 1}, [] {}};
+  time.t = reader.step(time, 10);
+  reader.step(time, 10);
+  CHECK(words_of(reader.take())
+        == words{"no driver; it is opened again in 1 s", "no signal; it is opened again in 2 s"});
+}

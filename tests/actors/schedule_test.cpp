@@ -296,7 +296,7 @@ TEST_CASE("eviction and a stop leave nothing behind") {
   run.context.credit_left = 0;
   for (std::uint64_t i = 0; i < 3; ++i)
     run.tested->on_item(make({0, 4 * i}), run.context);
-  CHECK(own_frames(run.tested->evict(overflow_policy::drop_oldest)) == 4);
+  CHECK(own_frames(run.tested->evict(overflow_policy::drop_oldest).value()) == 4);
   outcome_batch batch;
   run.tested->give_up(outcome::dropped, reason::stopped, batch);
   REQUIRE(batch.ranges().size() == 1);
@@ -363,7 +363,7 @@ TEST_CASE("every hyperframe leaves schedule exactly once, whole and in time") {
           outcome_batch dropped;
           add_outcomes(
             run.tested->evict(
-              upto(2) == 0 ? overflow_policy::drop_oldest : overflow_policy::drop_newest),
+              upto(2) == 0 ? overflow_policy::drop_oldest : overflow_policy::drop_newest).value(),
             outcome::dropped, reason::edge_full, dropped);
           for (const auto& r : dropped.ranges())
             accounts.ended(r);

@@ -38,6 +38,7 @@ public:
   }
   void emit(const stream_end& end) override { sent.emplace_back(end); }
   void settle(const outcome_range& range) override { outcomes.push_back(range); }
+  void discarded(stream_index, std::uint64_t frames) override { frames_discarded += frames; }
   void wake_at(graph_time t) override { wake_ = std::min(wake_, t); }
   std::uint32_t credit(std::size_t, stream_index) const override { return credit_left; }
   void release(std::uint32_t count) override { released += count; }
@@ -82,6 +83,7 @@ public:
   std::vector<std::string> alarms;
   std::uint32_t credit_left = 1'000'000;
   std::uint32_t released = 0;
+  std::uint64_t frames_discarded = 0;
   std::size_t bytes_copied = 0;
 
 private:

@@ -28,8 +28,8 @@ std::vector<std::string> drain(stream_order& order) {
   while (auto r = order.next())
     out.push_back(std::to_string(r->meta.epoch) + ':' + std::to_string(r->meta.frame_id)
                   + (r->what == outcome::delivered ? "" : std::string{" "} + to_string(r->what)));
-  if (const auto end = order.take_completed())
-    out.push_back("end " + std::to_string(end->epoch));
+  for (const auto& end : order.take_completed())
+    out.push_back("end " + std::to_string(end.epoch));
   return out;
 }
 
@@ -193,4 +193,61 @@ TEST_CASE("a full reorder space gives up on the missing frame and raises an alar
   CHECK(r.context.alarms[0]
         == "1 frames had no outcome when the reorder space of 3 was full: they end as lost "
            "(reorder)");
+}
+
+TEST_CASE("results are taken only while the edges below have room") {
+  rig r;
+  r.context.credit_left = 2;
+  CHECK(r.logic->takes(0));
+  r.give({0, 1, 2});
+  CHECK(r.sent().size() == 2);
+  CHECK_FALSE(r.logic->takes(0));
+  r.context.credit_left = 8;
+  r.logic->on_credit(r.context);
+  CHECK(r.sent().size() == 3);
+  CHECK(r.logic->takes(0));
+  // A missing head is no reason to take nothing: it may be what comes next.
+  r.give({4, 5});
+  CHECK(r.sent().size() == 3);
+  CHECK(r.logic->takes(0));
+}
+
+TEST_CASE("a second outcome is discarded and counted") {
+  rig r;
+  r.give({0, 1});
+  r.give({1, 2});
+  const outcome_range late[] = {range(0, 4)};
+  r.logic->on_outcomes(late, r.context);
+  CHECK(r.sent() == std::vector<std::uint64_t>{0, 1, 2, 3});
+  CHECK(r.context.frames_discarded == 4);
+}
+
+TEST_CASE("an unbundle that fails names every frame that it holds, gaps with the outcome that they have") {
+  rig r;
+  r.context.credit_left = 1;
+  r.give({0, 1, 5});
+  const outcome_range gap[] = {range(2, 2)};
+  r.logic->on_outcomes(gap, r.context);
+  outcome_batch named;
+  r.logic->give_up(outcome::failed, reason::stage_failed, named);
+  std::vector<std::string> lines;
+  for (const auto& range : named.ranges())
+    lines.push_back(in_words(range));
+  CHECK(lines == words{"0:1 failed (stage_failed)", "0:2-3 dropped (edge_full)",
+                       "0:5 failed (stage_failed)"});
+  CHECK(r.logic->held_frames() == 0);
+}
+
+TEST_CASE("epochs that are completed at once all end") {
+  rig r;
+  r.logic->on_end({0, 1, 0, false}, r.context);
+  r.logic->on_end({0, 2, 0, true}, r.context);
+  r.logic->on_end({1, 0, 0, true}, r.context);
+  r.logic->on_end({0, 0, 1, false}, r.context);
+  r.give({0});
+  std::vector<std::uint32_t> epochs;
+  for (const auto& e : r.context.sent)
+    if (const auto* end = std::get_if<stream_end>(&e); end && end->stream == 0)
+      epochs.push_back(end->epoch);
+  CHECK(epochs == std::vector<std::uint32_t>{0, 1, 2});
 }

@@ -395,7 +395,8 @@ TEST_CASE("A dropping edge takes the oldest that waits, never the one that is en
   for (std::uint64_t id = 0; id < 3; ++id)
     run.sink->on_item(as_item(pictured(id)), run.context);
   const auto dropped = run.sink->evict(overflow_policy::drop_oldest);
-  CHECK(std::get<frame_result_ptr>(dropped)->meta.frame_id == 1);
+  REQUIRE(dropped);
+  CHECK(std::get<frame_result_ptr>(*dropped)->meta.frame_id == 1);
   run.sink->on_end({0, 0, 3}, run.context);
   run.work_off();
   CHECK(run.context.is_done);

@@ -24,9 +24,12 @@ public:
     std::uint64_t frames = 10;   ///< per stream
     duration every{};            ///< 0: as fast as there is credit
     std::uint32_t streams = 1;
+    std::uint64_t throws_at = ~std::uint64_t{0}; ///< frame id; instead of capturing it
+    std::size_t bytes = 0;       ///< of each frame's content
   };
   fake_source(settings s, std::function<void(stream_index)> captured)
-    : s_(s), captured_(std::move(captured)), next_(s.streams, 0), ended_(s.streams, false) {}
+    : s_(s), captured_(std::move(captured)), next_(s.streams, 0), ended_(s.streams, false),
+      pool_(s.bytes > 0 ? buffer_pool{64, s.bytes} : buffer_pool{}) {}
 
   void run(stage_context& c) override { pump(c); }
   void on_item(item, stage_context&) override {}
@@ -47,7 +50,11 @@ private:
     bool more = false;
     for (stream_index s = 0; s < s_.streams; ++s) {
       while (!drained_ && next_[s] < s_.frames && (s_.every > duration{0} || c.credit(0, s) > 0)) {
+        if (next_[s] == s_.throws_at)
+          throw std::runtime_error("no more of frame " + std::to_string(next_[s]));
         frame f;
+        if (s_.bytes > 0)
+          f.buffer = pool_.acquire();
         f.meta.stream = s;
         f.meta.frame_id = next_[s]++;
         captured_(s);
@@ -69,6 +76,7 @@ private:
   std::function<void(stream_index)> captured_;
   std::vector<std::uint64_t> next_;
   std::vector<bool> ended_;
+  buffer_pool pool_;
   bool drained_ = false;
 };
 
@@ -78,24 +86,41 @@ public:
   struct settings {
     duration takes{};
     std::vector<std::uint64_t> throws_at{}; ///< frame ids
+    std::vector<std::uint64_t> throws_behind{};    ///< frame ids; it has sent the frame when it throws
+    std::vector<std::uint64_t> work_throws_at{};   ///< frame ids; on a thread of its own
     bool throws_at_start = false;
+    duration warms_up{};       ///< ready so long after its start
     std::uint32_t streams = 0; ///< that keep step: none is taken from while it is ahead of another
+    std::uint64_t of_first = 1; ///< frames of the first stream for one of each other
   };
   explicit fake_worker(settings s) : s_(std::move(s)) {}
 
-  bool start(stage_context&) override {
+  bool start(stage_context& c) override {
     if (s_.throws_at_start)
       throw std::runtime_error("no such thing");
-    return true;
+    if (s_.warms_up == duration{0})
+      return true;
+    c.submit({0, [] { return std::shared_ptr<void>{}; }, s_.warms_up});
+    return false;
   }
+  void on_done(std::uint32_t, std::shared_ptr<void>, stage_context& c) override { c.ready(); }
   void on_item(item i, stage_context& c) override {
     const auto id = std::get<frame>(i).meta.frame_id;
     if (s_.streams > 0)
       ++taken_.at(std::get<frame>(i).meta.stream);
     if (std::ranges::find(s_.throws_at, id) != s_.throws_at.end())
       throw std::runtime_error("frame " + std::to_string(id) + " is too much");
-    if (s_.takes == duration{0}) {
+    if (std::ranges::find(s_.work_throws_at, id) != s_.work_throws_at.end()) {
+      held_.push_back(std::move(i));
+      c.submit({0, [id]() -> std::shared_ptr<void> {
+                  throw std::runtime_error("frame " + std::to_string(id) + " is too much");
+                }});
+      return;
+    }
+    if (s_.takes == duration{0} && held_.empty()) {
       c.emit(std::move(i));
+      if (std::ranges::find(s_.throws_behind, id) != s_.throws_behind.end())
+        throw std::runtime_error("too late for frame " + std::to_string(id));
       return;
     }
     held_.push_back(std::move(i));
@@ -103,7 +128,13 @@ public:
       c.wake_at(c.now() + s_.takes);
   }
   bool takes(stream_index stream) const override {
-    return s_.streams == 0 || taken_.at(stream) <= std::ranges::min(taken_);
+    if (s_.streams == 0)
+      return true;
+    auto least = ~std::uint64_t{0};
+    for (stream_index s = 0; s < s_.streams; ++s)
+      if (std::ranges::find(over_, s) == over_.end())
+        least = std::min(least, share(s));
+    return share(stream) <= least;
   }
   void on_wake(stage_context& c) override {
     if (held_.empty())
@@ -116,6 +147,7 @@ public:
   }
   void on_end(const stream_end& end, stage_context& c) override {
     ends_.push_back(end);
+    over_.push_back(end.stream);
     pass_ends(c);
   }
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
@@ -131,45 +163,104 @@ private:
       for (const auto& end : std::exchange(ends_, {}))
         c.emit(end);
   }
+  std::uint64_t share(stream_index s) const { return taken_.at(s) / (s == 0 ? s_.of_first : 1); }
   settings s_;
+  std::vector<stream_index> over_;
   std::vector<std::uint64_t> taken_ = std::vector<std::uint64_t>(s_.streams, 0); ///< by stream
   std::deque<item> held_;
+  std::vector<stream_end> ends_;
+};
+
+/// A stage with a queue of its own: `at_once` items are in work, and take some time each.
+class fake_queue final : public stage {
+public:
+  struct settings {
+    std::size_t at_once = 1;
+    duration takes{};
+  };
+  explicit fake_queue(settings s) : s_(s) {}
+
+  void on_item(item i, stage_context& c) override {
+    queue_.push_back(std::move(i));
+    begin(c);
+  }
+  void on_wake(stage_context& c) override {
+    while (!in_work_.empty() && in_work_.front().until <= c.now()) {
+      c.emit(std::move(in_work_.front().what));
+      in_work_.pop_front();
+      c.release(1);
+    }
+    begin(c);
+    pass_ends(c);
+  }
+  void on_end(const stream_end& end, stage_context& c) override {
+    ends_.push_back(end);
+    pass_ends(c);
+  }
+  std::optional<item> evict(overflow_policy) override {
+    if (queue_.empty())
+      return std::nullopt;
+    auto oldest = std::move(queue_.front());
+    queue_.pop_front();
+    return oldest;
+  }
+  void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
+    for (const auto& i : queue_)
+      add_outcomes(i, what, why, into);
+    for (const auto& w : in_work_)
+      add_outcomes(w.what, what, why, into);
+    queue_.clear();
+    in_work_.clear();
+  }
+  std::uint64_t held_frames() const noexcept override { return queue_.size() + in_work_.size(); }
+
+private:
+  struct work {
+    item what;
+    graph_time until;
+  };
+  void begin(stage_context& c) {
+    while (!queue_.empty() && in_work_.size() < s_.at_once) {
+      in_work_.push_back({std::move(queue_.front()), c.now() + s_.takes});
+      queue_.pop_front();
+    }
+    if (!in_work_.empty())
+      c.wake_at(in_work_.front().until);
+  }
+  void pass_ends(stage_context& c) {
+    if (queue_.empty() && in_work_.empty())
+      for (const auto& end : std::exchange(ends_, {}))
+        c.emit(end);
+  }
+  settings s_;
+  std::deque<item> queue_;
+  std::deque<work> in_work_;
   std::vector<stream_end> ends_;
 };
 
 /// Records what comes.
 class fake_sink final : public stage {
 public:
-  fake_sink(std::function<void(const std::string&)> record, std::size_t streams)
-    : record_(std::move(record)), streams_(streams) {}
+  fake_sink(std::function<void(const std::string&)> record, std::size_t streams, std::uint64_t throws_at)
+    : record_(std::move(record)), streams_(streams), throws_at_(throws_at) {}
   void on_item(item i, stage_context& c) override {
     const auto& m = std::get<frame>(i).meta;
+    if (m.frame_id == throws_at_)
+      throw std::runtime_error("cannot keep frame " + std::to_string(m.frame_id));
     record_(std::to_string(m.stream) + ":" + std::to_string(m.frame_id) + "@"
             + std::to_string(c.now().time_since_epoch().count() / 1000000));
-    ++seen_;
-    check(c);
-  }
-  void on_outcomes(std::span<const outcome_range> ranges, stage_context& c) override {
-    for (const auto& r : ranges)
-      seen_ += r.count;
-    check(c);
   }
   void on_end(const stream_end& end, stage_context& c) override {
-    expected_ += end.frames;
-    --streams_;
-    check(c);
+    if (end.last_epoch && --streams_ == 0)
+      c.done();
   }
   void give_up(outcome, reason, outcome_batch&) noexcept override {}
   std::uint64_t held_frames() const noexcept override { return 0; }
 
 private:
-  void check(stage_context& c) {
-    if (streams_ == 0 && seen_ == expected_)
-      c.done();
-  }
   std::function<void(const std::string&)> record_;
   std::size_t streams_;
-  std::uint64_t seen_ = 0, expected_ = 0;
+  std::uint64_t throws_at_;
 };
 
 /// Hosts with fake stages, on either executor.
@@ -187,15 +278,21 @@ public:
     add("worker", {port_type::frame}, {port_type::frame},
         [s](const stage_plan&) { return std::make_unique<fake_worker>(s); });
   }
-  void sink() {
+  void queue(fake_queue::settings s) {
+    add("queue", {port_type::frame}, {port_type::frame},
+        [s](const stage_plan&) { return std::make_unique<fake_queue>(s); });
+    kinds_.back()->own_queue = true;
+  }
+  /// @param throws_at frame id.
+  void sink(std::uint64_t throws_at = ~std::uint64_t{0}) {
     const auto index = stages_.size();
-    add("sink" + std::to_string(index), {port_type::frame}, {}, [this, index](const stage_plan&) {
+    add("sink" + std::to_string(index), {port_type::frame}, {}, [this, index, throws_at](const stage_plan&) {
       return std::make_unique<fake_sink>(
         [this, index](const std::string& line) {
           const std::lock_guard lock{mutex_};
           traces_[index].push_back(line);
         },
-        facts_->streams.size());
+        facts_->streams.size(), throws_at);
     });
     stages_[index].settles = true;
   }
@@ -204,6 +301,7 @@ public:
     e.edge = static_cast<edge_index>(edges_.size());
     e.from = from;
     e.to = to;
+    e.to_name = stages_[to].plan.name;
     e.limits = limits;
     edges_.push_back(e);
   }
@@ -218,6 +316,10 @@ public:
     runs.run(until, [this] { check_accounts(); });
   }
 
+  /// Called with every event, behind the record.
+  void on_event(std::function<void(const event&)> f) { on_event_ = std::move(f); }
+  std::uint64_t discarded(stage_index settler) const { return ledger_->settler(settler).discarded; }
+
   /// With `then`, called once the graph runs; the caller's means to drain or stop.
   bool run_on_threads(const std::function<void(supervisor&)>& then = {}) {
     auto owned = std::make_unique<actor_executor>(actor_runtime::shared());
@@ -229,7 +331,7 @@ public:
     supervisor_->wait_ready();
     if (then)
       then(*supervisor_);
-    const bool finished = supervisor_->wait(std::chrono::minutes{2});
+    const bool finished = supervisor_->wait(std::chrono::seconds{20});
     runs.close(std::chrono::seconds{10});
     check_accounts();
     return finished;
@@ -275,6 +377,8 @@ private:
       kind->outputs = {{"out", out}};
     kind->make = std::move(make);
     stage_wiring w;
+    for (stream_index s = 0; s < facts_->streams.size(); ++s)
+      w.plan.streams.push_back(s);
     w.self = static_cast<stage_index>(stages_.size());
     w.plan.name = std::move(name);
     w.plan.graph = facts_;
@@ -308,10 +412,12 @@ private:
     telemetry_ = std::make_unique<telemetry>(stages_.size(), edges_.size(), [this](const event& e) {
       const std::lock_guard lock{mutex_};
       events_.push_back(e);
+      if (on_event_)
+        on_event_(e);
     });
     std::vector<supervisor::member> members;
     for (const auto& s : stages_)
-      members.push_back({s.plan.name, s.inputs.empty(), s.settles});
+      members.push_back({s.plan.name, s.inputs.empty(), s.settles, s.settles});
     supervisor_ = std::make_unique<supervisor>(*executor_, *telemetry_, members);
     for (const auto& s : stages_)
       hosts_.push_back(std::make_unique<stage_host>(
@@ -331,6 +437,7 @@ private:
   mutable std::mutex mutex_;
   std::map<std::size_t, std::vector<std::string>> traces_; ///< guarded by `mutex_`
   std::vector<event> events_;                              ///< guarded by `mutex_`
+  std::function<void(const event&)> on_event_;
   std::unique_ptr<executor> executor_;
   std::unique_ptr<ledger> ledger_;
   std::unique_ptr<telemetry> telemetry_;

@@ -67,11 +67,15 @@ TEST_CASE("dropping policies keep one item at zero credit") {
   }
 }
 
-TEST_CASE("fail says so at zero credit") {
+TEST_CASE("fail drops what comes at zero credit and keeps nothing") {
   outlet out{0, 1, {1, 0, overflow_policy::fail, 1}};
   out.put(frame_of(0, 0));
-  CHECK_THROWS_WITH_AS(out.put(frame_of(0, 1)), "the edge is full and its policy is `fail`",
-                       std::overflow_error);
+  const auto second = out.put(frame_of(0, 1));
+  CHECK(second.out.empty());
+  REQUIRE(second.dropped);
+  CHECK(std::get<frame>(*second.dropped).meta.frame_id == 1);
+  CHECK(out.drops() == 1);
+  CHECK(out.waiting_frames() == 0);
 }
 
 TEST_CASE("lanes have credit of their own") {

@@ -213,3 +213,185 @@ TEST_CASE("a stop on threads leaves nothing in flight") {
   const auto sums = g.accounts().total();
   CHECK(sums.captured == sums.ended());
 }
+
+// ---- failure -----------------------------------------------------------------------------------
+
+TEST_CASE("work that throws on a thread of its own fails its stage, not the process") {
+  in_both_placements(
+    [](fake_graph& g) {
+      g.source({.frames = 20});
+      g.worker({.work_throws_at = {7}});
+      g.sink();
+      g.edge(0, 1, blocking(4));
+      g.edge(1, 2, blocking(4));
+    },
+    [](fake_graph& g) {
+      // What came behind frame 7 before the work threw was held with it.
+      CHECK(g.ended(2, outcome::failed) >= 1);
+      CHECK(g.ended(2, outcome::failed) + g.ended(2, outcome::delivered) == 20);
+      CHECK(g.numbers().stage(1).restarts == 1);
+      REQUIRE(g.events().size() == 1);
+      CHECK(g.events()[0].sentence == "failed and starts again: frame 7 is too much");
+    });
+}
+
+TEST_CASE("a source that throws ends its streams and begins no second time") {
+  in_both_placements(
+    [](fake_graph& g) {
+      g.source({.frames = 50, .streams = 2, .throws_at = 30});
+      g.worker({});
+      g.sink();
+      g.edge(0, 1, blocking(4, 2));
+      g.edge(1, 2, blocking(4, 2));
+    },
+    [](fake_graph& g) {
+      const auto sums = g.accounts().total();
+      CHECK(sums.captured >= 30);
+      CHECK(sums.captured <= 60);
+      CHECK(sums.ended() == sums.captured);
+      CHECK(g.discarded(2) == 0);
+      CHECK(g.numbers().stage(0).restarts == 0);
+      REQUIRE(g.control().failed());
+      CHECK(g.control().failed()->to_string() == "source: no more of frame 30");
+    });
+}
+
+TEST_CASE("a frame that was sent and then failed has one outcome, the first") {
+  in_both_placements(
+    [](fake_graph& g) {
+      g.source({.frames = 20});
+      g.worker({.throws_behind = {5}});
+      g.sink();
+      g.edge(0, 1, blocking(4));
+      g.edge(1, 2, blocking(4));
+    },
+    [](fake_graph& g) {
+      CHECK(g.ended(2, outcome::delivered) + g.ended(2, outcome::failed) == 20);
+      CHECK(g.discarded(2) == 1);
+    });
+}
+
+TEST_CASE("a sink that fails still gives every frame its outcome") {
+  in_both_placements(
+    [](fake_graph& g) {
+      g.source({.frames = 100});
+      g.worker({});
+      g.sink(10);
+      g.edge(0, 1, blocking(4));
+      g.edge(1, 2, blocking(4));
+    },
+    [](fake_graph& g) {
+      CHECK(g.ended(2, outcome::delivered) == 10);
+      const auto sums = g.accounts().total();
+      CHECK(sums.ended() == sums.captured);
+      REQUIRE(g.control().failed());
+      CHECK(g.control().failed()->to_string() == "sink2: cannot keep frame 10");
+    });
+}
+
+TEST_CASE("an edge whose policy is fail fails its stage, and loses no frame") {
+  fake_graph g;
+  g.source({.frames = 100, .every = milliseconds{1}});
+  g.queue({.takes = milliseconds{10}});
+  g.sink();
+  g.edge(0, 1, {2, 0, overflow_policy::fail, 1});
+  g.edge(1, 2, blocking(2));
+  g.run_virtually();
+  CHECK(g.control().finished());
+  const auto sums = g.accounts().total();
+  CHECK(sums.ended() == sums.captured);
+  CHECK(g.ended(2, outcome::failed) == 1);
+  CHECK(g.ended(2, outcome::delivered) == sums.captured - 1);
+  CHECK(g.numbers().edge(0).drops == 1);
+  REQUIRE(g.control().failed());
+  CHECK(g.control().failed()->to_string()
+        == "source: the edge to queue is full, and its policy is `fail`");
+}
+
+TEST_CASE("a listener that throws harms nobody") {
+  in_both_placements(
+    [](fake_graph& g) {
+      g.source({.frames = 20});
+      g.worker({.throws_at = {3}});
+      g.sink();
+      g.edge(0, 1, blocking(4));
+      g.edge(1, 2, blocking(4));
+      g.on_event([](const event&) { throw std::runtime_error("the listener is out of order"); });
+    },
+    [](fake_graph& g) {
+      CHECK(g.ended(2, outcome::delivered) == 19);
+      CHECK(g.numbers().events_untold == 1);
+    });
+}
+
+// ---- queues and lanes --------------------------------------------------------------------------
+
+TEST_CASE("a lane that cannot go on does not hold up the others of a frame edge") {
+  fake_graph g;
+  g.source({.frames = 30, .streams = 2}); // all that it may of the first stream, then the second
+  g.worker({});
+  g.worker({.streams = 2}); // waits for the second stream
+  g.sink();
+  g.edge(0, 1, blocking(8, 2));
+  g.edge(1, 2, blocking(1, 2));
+  g.edge(2, 3, blocking(1, 2));
+  g.run_virtually();
+  CHECK(g.control().finished());
+  CHECK(g.ended(3, outcome::delivered) == 60);
+}
+
+TEST_CASE("an edge bounded by bytes gives its credit back, lane by lane") {
+  in_both_placements(
+    [](fake_graph& g) {
+      g.source({.frames = 40, .streams = 2, .bytes = 1000});
+      g.worker({.streams = 2, .of_first = 2});
+      g.sink();
+      g.edge(0, 1, {32, 2000, overflow_policy::block, 2}); // two frames; credit would return in eights
+      g.edge(1, 2, blocking(4, 2));
+    },
+    [](fake_graph& g) { CHECK(g.ended(2, outcome::delivered) == 80); });
+}
+
+TEST_CASE("a stage with a queue of its own gives bytes back too") {
+  fake_graph g;
+  g.source({.frames = 100, .bytes = 1000});
+  g.queue({.at_once = 3, .takes = milliseconds{1}});
+  g.sink();
+  g.edge(0, 1, {3, 3000, overflow_policy::block, 1});
+  g.edge(1, 2, blocking(4));
+  g.run_virtually();
+  CHECK(g.control().finished());
+  CHECK(g.ended(2, outcome::delivered) == 100);
+  CHECK(g.now() == graph_time{milliseconds{34}}); // three at once all the time
+}
+
+TEST_CASE("where everything queued is in work already, a dropping edge drops the newcomer") {
+  fake_graph g;
+  g.source({.frames = 100, .every = milliseconds{1}});
+  g.queue({.at_once = 4, .takes = milliseconds{10}});
+  g.sink();
+  g.edge(0, 1, {4, 0, overflow_policy::drop_oldest, 1});
+  g.edge(1, 2, blocking(8));
+  g.run_virtually();
+  CHECK(g.control().finished());
+  CHECK_FALSE(g.control().failed());
+  CHECK(g.ended(2, outcome::delivered) + g.ended(2, outcome::dropped) == 100);
+  CHECK(g.ended(2, outcome::dropped) > 0);
+  CHECK(g.numbers().edge(0).peak <= 4);
+}
+
+TEST_CASE("a stop during the warm-up is obeyed when it is over") {
+  fake_graph g;
+  g.source({.frames = 1000, .every = milliseconds{10}});
+  g.worker({.warms_up = milliseconds{50}});
+  g.sink();
+  g.edge(0, 1, blocking(8));
+  g.edge(1, 2, blocking(8));
+  g.run_virtually(graph_time{milliseconds{20}});
+  g.control().stop();
+  g.virtually().run(never, [&] { g.check_accounts(); });
+  CHECK(g.control().finished());
+  const auto sums = g.accounts().total();
+  CHECK(sums.ended() == sums.captured);
+  CHECK(sums.captured <= 1);
+}

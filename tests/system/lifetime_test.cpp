@@ -1,10 +1,12 @@
 // How graphs end: drained, stopped, failed, dropped by their owner, side by side.
+#include "actors/unbundle.hpp"
 #include "tests/system/collected.hpp"
 #include "tests/system/folder.hpp"
 #include "tests/system/graphs.hpp"
 #include "tests/system/summary_checks.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <mutex>
 
 using namespace hyperframes;
@@ -15,6 +17,88 @@ namespace {
 /// Does not end by itself.
 const std::string endless =
   "  - { id: cam, camera: { type: synthetic, scene: counter, size: 32x32, realtime: false } }\n";
+
+/// What a call that hangs waits for: opened when the test is over, and then left to itself.
+struct gate {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool entered = false, open = false;
+
+  void pass() {
+    std::unique_lock lock{mutex};
+    entered = true;
+    changed.notify_all();
+    changed.wait(lock, [this] { return open; });
+  }
+  void wait_until_entered() {
+    std::unique_lock lock{mutex};
+    changed.wait(lock, [this] { return entered; });
+  }
+  void release() {
+    const std::lock_guard lock{mutex};
+    open = true;
+    changed.notify_all();
+  }
+};
+
+/// Gives three frames and then hangs, deaf to `interrupt`.
+class hanging_camera final : public camera {
+public:
+  explicit hanging_camera(std::shared_ptr<gate> hangs) : hangs_(std::move(hangs)) {}
+  expected<camera_info> probe() override {
+    camera_info info;
+    info.media = *make_video_type(video_format::packed(pixel_format::gray8, 16, 16));
+    info.fps = 30;
+    info.live = info.blocks = true;
+    info.frame_bytes = 256;
+    return info;
+  }
+  expected<void> open(const camera_environment& e) override {
+    pool_ = buffer_pool{e.frames_ahead, 256};
+    return {};
+  }
+  camera_event read(graph_time now) override {
+    if (given_ == 3) {
+      hangs_->pass();
+      return end_of_stream{};
+    }
+    captured_frame f;
+    f.captured = capture_time{now.time_since_epoch()};
+    f.device_id = given_++;
+    f.media = make_video_type(video_format::packed(pixel_format::gray8, 16, 16));
+    f.buffer = pool_.acquire();
+    std::fill_n(f.buffer.data(), f.buffer.size(), std::byte{100});
+    return f;
+  }
+
+private:
+  std::shared_ptr<gate> hangs_;
+  buffer_pool pool_;
+  std::uint64_t given_ = 0;
+};
+
+/// An unbundle whose second result is too much for it.
+class failing_unbundle final : public stage {
+public:
+  explicit failing_unbundle(std::unique_ptr<stage> real) : real_(std::move(real)) {}
+  void on_item(item i, stage_context& c) override {
+    if (++results_ == 2)
+      throw std::runtime_error("one result too many");
+    real_->on_item(std::move(i), c);
+  }
+  bool takes(stream_index s) const override { return real_->takes(s); }
+  void on_end(const stream_end& end, stage_context& c) override { real_->on_end(end, c); }
+  void on_outcomes(std::span<const outcome_range> r, stage_context& c) override { real_->on_outcomes(r, c); }
+  void on_credit(stage_context& c) override { real_->on_credit(c); }
+  void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
+    real_->give_up(what, why, into);
+  }
+  std::uint64_t held_frames() const noexcept override { return real_->held_frames(); }
+
+private:
+  std::unique_ptr<stage> real_;
+  int results_ = 0;
+};
 
 run_options numbered(std::uint32_t run, collected_results& results) {
   auto options = calling({{"program", results.taker()}});
@@ -192,4 +276,62 @@ TEST_CASE("a wrong graph throws all of its faults") {
     CHECK(e.faults()[0].where.to_string() == "test.yaml:7:50");
     CHECK(std::string{e.what()}.find("did you mean 'unbundle'?") != std::string::npos);
   }
+}
+
+TEST_CASE("a camera that hangs does not hang the end: its stream ends and the ledger closes") {
+  const auto hangs = std::make_shared<gate>();
+  auto kinds = built_in();
+  camera_description d;
+  d.name = "hanging";
+  d.summary = "Hangs.";
+  d.make = [hangs](const settings&, const std::string&) {
+    return std::make_unique<hanging_camera>(hangs);
+  };
+  kinds.cameras.add(std::move(d));
+  collected_results results;
+  {
+    running run{graph::from_text(chain("  - { id: cam, camera: { type: hanging } }\n"), "test", {}, kinds),
+                calling({{"program", results.taker()}})};
+    hangs->wait_until_entered();
+    run.stop();
+    const auto summary = run.finish();
+    check_ledger(summary);
+    CHECK(summary.ledger.captured == 3);
+  }
+  CHECK(results.fault() == "");
+  CHECK(results.count() == 3);
+  hangs->release();
+}
+
+TEST_CASE("a sink that hangs does not hang the end: it is left behind and counted") {
+  const auto hangs = std::make_shared<gate>();
+  {
+    running run{graph::from_text(chain(file_camera("cam", 200))),
+                calling({{"program", [hangs](const item&) { hangs->pass(); }}})};
+    hangs->wait_until_entered();
+    run.stop();
+    const auto summary = run.finish(std::chrono::milliseconds{100});
+    CHECK(summary.threads_left_behind == 1);
+    CHECK(summary.ledger.captured == summary.ledger.ended() + summary.in_flight);
+  }
+  hangs->release();
+}
+
+TEST_CASE("an unbundle that fails closes the accounts, and the sinks below it end") {
+  auto kinds = built_in();
+  auto failing = describe_unbundle();
+  failing.name = "failing";
+  failing.make = [real = failing.make](const stage_plan& plan) {
+    return std::make_unique<failing_unbundle>(real(plan));
+  };
+  kinds.stages.add(std::move(failing));
+  collected_results results;
+  running run{graph::from_text(with(chain(file_camera("cam", 500)), "type: unbundle", "type: failing"), "test", {}, kinds),
+              calling({{"program", results.taker()}})};
+  const auto summary = run.finish();
+  CHECK(summary.failed == "unbundle: one result too many");
+  CHECK(results.fault() == "");
+  CHECK(results.count() > 0);
+  CHECK(count_of(summary.ledger, outcome::delivered) == results.count());
+  CHECK(summary.ledger.captured == summary.ledger.ended() + summary.in_flight);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <fstream>
 
 #include <unistd.h>
@@ -44,12 +45,16 @@ TEST_CASE("a slow sink holds files back: nothing is lost, no edge overflows, mem
   std::uint64_t seen = 0;
   std::size_t early = 0, late = 0;
   // Counted, not kept: what the test keeps is no growth of the graph.
-  std::uint64_t delivered = 0, disorder = 0;
+  std::uint64_t delivered = 0, disorder = 0, most_under_way = 0;
+  std::atomic<const running*> graph_at_work{nullptr};
   const auto take = [&](const item& i) {
     const auto& r = std::get<frame_result_ptr>(i);
     disorder += r->meta.frame_id == seen ? 0 : 1;
     delivered += r->what == outcome::delivered ? 1 : 0;
-    work_a_little();
+    for (int n = 0; n < 10; ++n) // by far the slowest stage
+      work_a_little();
+    if (const auto* run = graph_at_work.load(); run && seen % 16 == 0)
+      most_under_way = std::max(most_under_way, run->progress().ledger.captured - seen);
     ++seen;
     if (seen == 2'000)
       early = resident_bytes();
@@ -57,8 +62,17 @@ TEST_CASE("a slow sink holds files back: nothing is lost, no edge overflows, mem
       late = resident_bytes();
   };
   running run{graph::from_text(chain(file_camera("cam", frames))), calling({{"program", take}})};
+  graph_at_work = &run;
   const auto summary = run.finish();
   CHECK(seen == frames);
+  // What the edges may hold, and what the stages hold between them: an open hyperframe, the batches of
+  // the worker, and one item each in unbundle and the sink.
+  std::uint64_t room = 8 + 3 * 16 + 16 + 1;
+  for (const auto& e : summary.edges)
+    room += std::uint64_t{e.capacity} * (e.type == "hyperframe" ? 8 : e.type == "batch" || e.type == "result" ? 16 : 1);
+  INFO("room for ", room, " frames");
+  CHECK(most_under_way > 0);
+  CHECK(most_under_way <= room);
   CHECK(delivered == frames);
   CHECK(disorder == 0);
   CHECK(count_of(summary.ledger, outcome::delivered) == frames);
