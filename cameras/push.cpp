@@ -8,55 +8,65 @@
 
 namespace hyperframes {
 
-bool push_port::push(
-  std::span<const std::byte> pixels, capture_time captured, const push_details& details) {
+push_result push_port::push_for(
+  std::span<const std::byte> pixels, capture_time captured, duration patience,
+  const push_details& details) {
   buffer_ref slot;
-  media_type_ptr media;
+  std::shared_ptr<buffer_pool> pool;
   {
-    const std::lock_guard lock{mutex_};
-    if (!media_ || closed_)
-      return false;
-    if (pixels.size() != media_->video.size_bytes())
+    std::unique_lock lock{mutex_};
+    const auto fits = [&] { return pixels.size() == owner_->video.size_bytes(); };
+    if (patience > duration{0}) {
+      constexpr duration for_ever = std::chrono::years{1}; // so that no clock overflows
+      changed_.wait_for(lock, std::min(patience, for_ever), [&] {
+        return over() || (pool_ && (filled_ < queue_ || !fits()));
+      });
+    }
+    if (over())
+      return push_result::closed;
+    if (!pool_)
+      return push_result::not_open;
+    if (!fits())
       throw failure(make_error(
         errc::camera_failed, stream_,
         "a frame of " + std::to_string(pixels.size()) + " bytes was pushed, but "
-          + media_->to_string() + " has " + std::to_string(media_->video.size_bytes())
+          + owner_->to_string() + " has " + std::to_string(owner_->video.size_bytes())
           + "; push tightly packed rows of the size and format that the stream declares"));
+    pool = pool_;
     if (filled_ < queue_)
-      slot = pool_->acquire();
+      slot = pool->acquire();
     if (slot)
       ++filled_;
-    media = media_;
+    else if (!live_)
+      return push_result::full;
   }
   if (slot)
     std::memcpy(slot.data(), pixels.data(), pixels.size());
 
   std::shared_ptr<const std::function<void()>> wake;
-  bool taken = false;
+  const bool taken = static_cast<bool>(slot);
   {
     const std::lock_guard lock{mutex_};
-    if (media_ != media || closed_) { // shut, closed or opened anew meanwhile
-      if (slot && media_ == media)
-        --filled_;
-      return false;
+    if (pool_ != pool) // shut or opened anew meanwhile
+      return over() ? push_result::closed : push_result::not_open;
+    if (over()) {
+      filled_ -= taken ? 1 : 0;
+      return push_result::closed;
     }
-    taken = static_cast<bool>(slot);
-    if (taken || live_) {
-      const auto device_id = details.device_id.value_or(next_device_id_);
-      next_device_id_ = device_id + 1;
-      if (taken) {
-        captured_frame f{captured,      device_id, details.flags,
-                         details.truth, media_,    std::move(slot)};
-        waiting_.push_back({std::move(f), 1, captured, device_id});
-      } else {
-        add_missed(captured, device_id, details);
-      }
-      wake = wake_;
+    const auto device_id = details.device_id.value_or(next_device_id_);
+    next_device_id_ = device_id + 1;
+    if (taken) {
+      captured_frame f{captured,      device_id, details.flags,
+                       details.truth, owner_,    std::move(slot)};
+      waiting_.push_back({std::move(f), 1, captured, device_id});
+    } else {
+      add_missed(captured, device_id, details);
     }
+    wake = wake_;
   }
   if (wake && *wake)
     (*wake)();
-  return taken;
+  return taken ? push_result::taken : push_result::full;
 }
 
 void push_port::add_missed(
@@ -70,7 +80,7 @@ void push_port::add_missed(
   }
   captured_frame f{
     captured,      device_id, static_cast<std::uint16_t>(details.flags | frame_no_buffer),
-    details.truth, media_,    {}};
+    details.truth, owner_,    {}};
   waiting_.push_back({std::move(f), 1, captured, device_id});
 }
 
@@ -81,35 +91,59 @@ void push_port::close() {
     closed_ = true;
     wake = wake_;
   }
+  changed_.notify_all();
   if (wake && *wake)
     (*wake)();
 }
 
 std::size_t push_port::frame_bytes() const {
   const std::lock_guard lock{mutex_};
-  return media_ ? media_->video.size_bytes() : 0;
+  return pool_ ? owner_->video.size_bytes() : 0;
 }
 
-media_type_ptr push_port::open(
-  const std::string& stream, const media_type& media, bool live, std::size_t queue,
-  std::size_t slots) {
-  auto pool = std::make_shared<buffer_pool>(slots, media.video.size_bytes());
+void push_port::claim(const media_type_ptr& owner) {
   const std::lock_guard lock{mutex_};
-  stream_ = stream;
-  media_ = make_video_type(media.video);
-  live_ = live;
-  queue_ = queue;
-  filled_ = 0;
-  pool_ = std::move(pool);
+  owner_ = owner;
+  stopped_ = false;
+  wake_.reset();
+  pool_.reset();
   waiting_.clear();
-  return media_;
+  filled_ = 0;
 }
 
-void push_port::shut(const media_type_ptr& opening) noexcept {
+expected<void> push_port::open(
+  const media_type_ptr& owner, const std::string& stream, bool live, std::size_t queue,
+  std::size_t slots) {
+  auto pool = std::make_shared<buffer_pool>(slots, owner->video.size_bytes());
+  {
+    const std::lock_guard lock{mutex_};
+    if (owner_ != owner || stopped_)
+      return make_error(errc::stopped, stream, "the camera was stopped before it was opened");
+    stream_ = stream;
+    live_ = live;
+    queue_ = queue;
+    filled_ = 0;
+    pool_ = std::move(pool);
+    waiting_.clear();
+  }
+  changed_.notify_all();
+  return {};
+}
+
+void push_port::stop(const media_type_ptr& owner) noexcept {
+  {
+    const std::lock_guard lock{mutex_};
+    if (owner_ != owner)
+      return;
+    stopped_ = true;
+  }
+  changed_.notify_all();
+}
+
+void push_port::shut(const media_type_ptr& owner) noexcept {
   const std::lock_guard lock{mutex_};
-  if (media_ != opening)
+  if (owner_ != owner)
     return;
-  media_.reset();
   wake_.reset();
   pool_.reset();
   waiting_.clear();
@@ -121,15 +155,17 @@ void push_port::shut(const media_type_ptr& opening) noexcept {
 camera_event push_port::take() {
   const std::lock_guard lock{mutex_};
   if (waiting_.empty()) {
-    if (closed_)
+    if (over())
       return end_of_stream{};
     return not_before{};
   }
   auto& first = waiting_.front();
   if (first.count == 1) {
     auto f = std::move(first.item);
-    if (f.buffer)
+    if (f.buffer) {
       --filled_;
+      changed_.notify_all();
+    }
     waiting_.pop_front();
     return f;
   }
@@ -151,36 +187,41 @@ void push_port::set_wake(std::function<void()> wake) {
 push_camera::push_camera(const settings& config)
   : fps_(config.number("fps")),
     live_(config.flag("live")),
-    queue_(static_cast<std::size_t>(config.integer("queue"))),
-    port_(std::make_shared<push_port>()) {
+    queue_(static_cast<std::size_t>(config.integer("queue"))) {
   const auto size = config.size("size");
-  media_.video =
-    video_format::packed(pixel_format_of(config.text("format")), size.width, size.height);
+  media_ = make_video_type(
+    video_format::packed(pixel_format_of(config.text("format")), size.width, size.height));
+  attach(std::make_shared<push_port>());
 }
 
 push_camera::~push_camera() {
-  if (opening_)
-    port_->shut(opening_);
+  port_->shut(media_);
+}
+
+void push_camera::attach(std::shared_ptr<push_port> port) {
+  port_ = std::move(port);
+  port_->claim(media_);
 }
 
 expected<camera_info> push_camera::probe() {
   camera_info info;
-  info.media = media_;
+  info.media = *media_;
   info.fps = fps_;
   info.live = live_;
-  info.frame_bytes = media_.video.size_bytes();
+  info.frame_bytes = media_->video.size_bytes();
   info.own_frames = queue_;
   return info;
 }
 
 expected<void> push_camera::open(const camera_environment& environment) {
   try {
-    opening_ =
-      port_->open(environment.stream, media_, live_, queue_, environment.frames_ahead + queue_);
+    return port_->open(
+      media_, environment.stream, live_, queue_, environment.frames_ahead + queue_);
   } catch (const failure& f) {
+    if (!live_) // it will not be opened again
+      port_->stop(media_);
     return make_error(f.what_failed().code, environment.stream, f.what_failed().message);
   }
-  return {};
 }
 
 camera_event push_camera::read(graph_time) {

@@ -34,10 +34,12 @@ stages:
 
   const auto line1 = run.input("line1");
   std::vector<std::byte> pixels(640 * 480 * 3);
-  for (int n = 0; n < 200;) {
+  for (int n = 0; n < 200; ++n) {
     std::fill(pixels.begin(), pixels.end(), static_cast<std::byte>(n));
-    if (line1->push(pixels, hf::capture_time{std::chrono::milliseconds{33 * n}}))
-      ++n; // otherwise the graph holds us back: the stream is not live
+    const hf::capture_time taken{std::chrono::milliseconds{33 * n}};
+    // The stream is not live: while the graph has no room, it holds us back.
+    if (line1->push_for(pixels, taken, std::chrono::seconds{10}) != hf::push_result::taken)
+      break; // the graph has ended, or stands still
   }
   line1->close();
 

@@ -31,11 +31,10 @@ std::size_t resident_bytes() {
 
 constexpr std::string_view push_stream = "  - { id: cam, camera: { type: push, size: 16x16";
 
-/// Pushes until it is taken: false means "full" here.
 void push_taken(
   push_port& port, std::span<const std::byte> pixels, capture_time t,
   const push_details& details = {}) {
-  wait_for("room in the camera", [&] { return port.push(pixels, t, details); });
+  REQUIRE(port.push_for(pixels, t, std::chrono::minutes{1}, details) == push_result::taken);
 }
 
 } // namespace
@@ -140,7 +139,7 @@ TEST_CASE("a live camera that is too fast: the newest frames arrive, every drop 
   std::uint64_t pushed = 0;
   const auto push = [&] {
     ++pushed;
-    return port->push(pixels, t += std::chrono::milliseconds{1});
+    return port->push(pixels, t += std::chrono::milliseconds{1}) == push_result::taken;
   };
   wait_for("a thousand drops", [&] {
     push();
