@@ -1,3 +1,4 @@
+#include "actors/sinks/any_item.hpp"
 #include "actors/sinks/sinks.hpp"
 #include "actors/sinks/stream_ends.hpp"
 
@@ -7,9 +8,8 @@ namespace {
 
 class callback_stage final : public stage {
 public:
-  explicit callback_stage(const stage_plan& plan)
-    : name_(plan.name), ends_(plan.streams, plan.settles),
-      program_(std::dynamic_pointer_cast<const callback_resource>(plan.resource)) {}
+  callback_stage(const stage_plan& plan, std::shared_ptr<const callback_resource> program)
+    : name_(plan.name), ends_(plan.streams, plan.settles), program_(std::move(program)) {}
 
   bool start(stage_context&) override {
     if (!program_ || !program_->call)
@@ -60,12 +60,24 @@ stage_description describe_callback() {
   stage_description d;
   d.name = "callback";
   d.summary = "Hands each item to the function that the program registered under the stage's name.";
-  d.inputs = {{.name = "in",
-               .types = {port_type::frame_result, port_type::frame, port_type::aligned_set,
-                         port_type::hyperframe, port_type::batch, port_type::result,
-                         port_type::outcome, port_type::trigger},
-               .help = "what the function gets"}};
-  d.make = [](const stage_plan& plan) { return std::make_unique<callback_stage>(plan); };
+  d.inputs = {any_item("what the function gets")};
+  d.make = [](const stage_plan& plan) {
+    return std::make_unique<callback_stage>(
+      plan, std::dynamic_pointer_cast<const callback_resource>(plan.resource));
+  };
+  return d;
+}
+
+stage_description describe_null() {
+  stage_description d;
+  d.name = "null";
+  d.summary = "Takes items and forgets them; its edge counts them.";
+  d.inputs = {any_item("what is forgotten")};
+  d.make = [](const stage_plan& plan) {
+    auto nothing = std::make_shared<callback_resource>();
+    nothing->call = [](const item&) {};
+    return std::make_unique<callback_stage>(plan, std::move(nothing));
+  };
   return d;
 }
 

@@ -1,3 +1,4 @@
+#include "actors/sinks/any_item.hpp"
 #include "actors/sinks/item_json.hpp"
 #include "actors/sinks/line_file.hpp"
 #include "actors/sinks/sink_path.hpp"
@@ -77,11 +78,7 @@ stage_description describe_jsonl() {
   stage_description d;
   d.name = "jsonl";
   d.summary = "Writes a line of JSON for each item (docs/results.md).";
-  d.inputs = {{.name = "in",
-               .types = {port_type::frame_result, port_type::frame, port_type::aligned_set,
-                         port_type::hyperframe, port_type::batch, port_type::result,
-                         port_type::outcome, port_type::trigger},
-               .help = "what is written"}};
+  d.inputs = {any_item("what is written")};
   d.parameters = {
     {.name = "path",
      .type = parameter_type::text,

@@ -16,7 +16,6 @@ stream_ends::account* stream_ends::find(stream_index stream) {
 
 void stream_ends::add(const item& i) {
   if (const auto* f = std::get_if<frame>(&i)) {
-    settles_ = true;
     if (auto* a = find(f->meta.stream))
       ++a->settled;
     return;
@@ -28,7 +27,6 @@ void stream_ends::add(const item& i) {
 }
 
 void stream_ends::add(std::span<const outcome_range> ranges) {
-  settles_ = settles_ || !ranges.empty();
   for (const auto& r : ranges)
     if (auto* a = find(r.stream))
       a->settled += r.count;

@@ -13,10 +13,11 @@ namespace hyperframes {
 /// A stream is over when the end of its last epoch has come and, where this sink ends accounts,
 ///   own frames that came + frames with an outcome >= frames captured.
 /// The second is needed because outcomes take a shorter way than the end does and may still come
-/// after it. A frame or outcome that reaches a sink shows too that it ends accounts.
+/// after it.
 class stream_ends {
 public:
-  explicit stream_ends(std::span<const stream_index> streams, bool settles = false);
+  /// @param settles whether the sink ends accounts: `stage_plan::settles`.
+  stream_ends(std::span<const stream_index> streams, bool settles);
 
   void add(const item& i);
   void add(std::span<const outcome_range> ranges);
@@ -33,7 +34,7 @@ private:
   account* find(stream_index stream);
 
   std::vector<account> accounts_;
-  bool settles_ = false;
+  bool settles_;
 };
 
 } // namespace hyperframes

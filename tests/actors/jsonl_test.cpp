@@ -125,11 +125,19 @@ std::vector<json> lines_of(const std::string& path) {
 }
 
 struct jsonl_run {
-  explicit jsonl_run(const settings& own, std::vector<stream_index> streams = {0})
-    : kind(describe_jsonl()), sink(kind.make(plan_for(kind, own, std::move(streams)))) {}
-  stage_description kind;
+  explicit jsonl_run(const settings& own) : sink(kind.make(plan_for(kind, own))) {}
+  /// Without an unbundle above it.
+  static jsonl_run alone(const settings& own, std::vector<stream_index> streams = {0}) {
+    jsonl_run run;
+    run.sink = run.kind.make(settling(plan_for(run.kind, own, std::move(streams))));
+    return run;
+  }
+  stage_description kind = describe_jsonl();
   std::unique_ptr<stage> sink;
   sink_context context;
+
+private:
+  jsonl_run() = default;
 };
 
 } // namespace
@@ -485,7 +493,7 @@ TEST_CASE("A disk that fills up in the middle of a block leaves no half line") {
 
 TEST_CASE("A jsonl without an unbundle writes a line for what ended above it, and waits for it") {
   scratch_folder folder;
-  jsonl_run run{settings{}.with("path", folder / "r.jsonl"), {0, 1}};
+  auto run = jsonl_run::alone(settings{}.with("path", folder / "r.jsonl"), {0, 1});
   run.sink->start(run.context);
   run.sink->on_item(frame{meta_of(0), {}, {}}, run.context);
   run.sink->on_item(frame{meta_of(0, 1), {}, {}}, run.context);
@@ -510,7 +518,7 @@ TEST_CASE("A jsonl without an unbundle writes a line for what ended above it, an
 
 TEST_CASE("With `outcomes: false` only items are written") {
   scratch_folder folder;
-  jsonl_run run{settings{}.with("path", folder / "r.jsonl").with("outcomes", false)};
+  auto run = jsonl_run::alone(settings{}.with("path", folder / "r.jsonl").with("outcomes", false));
   run.sink->start(run.context);
   run.sink->on_item(frame{meta_of(0), {}, {}}, run.context);
   const outcome_range dropped[] = {{0, 0, 1, 2, outcome::dropped, reason::edge_full}};
@@ -522,7 +530,7 @@ TEST_CASE("With `outcomes: false` only items are written") {
 
 TEST_CASE("Outcomes that come after the end are still written") {
   scratch_folder folder;
-  jsonl_run run{settings{}.with("path", folder / "r.jsonl")};
+  auto run = jsonl_run::alone(settings{}.with("path", folder / "r.jsonl"));
   run.sink->start(run.context);
   run.sink->on_end({0, 0, 2}, run.context);
   const outcome_range stopped[] = {{0, 0, 0, 2, outcome::dropped, reason::stopped}};

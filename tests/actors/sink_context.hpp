@@ -102,7 +102,7 @@ inline std::shared_ptr<graph_facts> two_cameras() {
   return facts;
 }
 
-/// A plan with the description's defaults and `own` on top.
+/// A plan with the description's defaults and `own` on top, below an unbundle.
 inline stage_plan plan_for(const stage_description& d, const settings& own,
                            std::vector<stream_index> streams = {0}) {
   auto all = std::make_shared<settings>();
@@ -116,6 +116,12 @@ inline stage_plan plan_for(const stage_description& d, const settings& own,
   plan.config = all;
   plan.graph = two_cameras();
   plan.streams = std::move(streams);
+  return plan;
+}
+
+/// The same where no unbundle stands above: the sink ends accounts.
+inline stage_plan settling(stage_plan plan) {
+  plan.settles = true;
   return plan;
 }
 

@@ -14,7 +14,7 @@ stage_plan with_program(stage_plan plan, callback_resource program) {
 
 TEST_CASE("A stream is over when its last epoch has ended") {
   const stream_index streams[] = {0, 3};
-  stream_ends ends{streams};
+  stream_ends ends{streams, false};
   CHECK_FALSE(ends.all_over());
   ends.add(as_item(result_of(0)));
   ends.add(stream_end{0, 0, 5, false});
@@ -26,7 +26,7 @@ TEST_CASE("A stream is over when its last epoch has ended") {
 
 TEST_CASE("Where a sink ends accounts, a stream is over when each frame has come or ended") {
   const stream_index streams[] = {0, 1};
-  stream_ends ends{streams};
+  stream_ends ends{streams, true};
   ends.add(item{frame{meta_of(0, 0, 0), {}, {}}});
   ends.add(stream_end{0, 0, 2, false});
   ends.add(stream_end{0, 1, 1, true});
@@ -41,6 +41,22 @@ TEST_CASE("Where a sink ends accounts, a stream is over when each frame has come
                                    {1, 0, 1, 1, outcome::dropped, reason::stopped}};
   ends.add(stopped);
   CHECK(ends.all_over());
+}
+
+TEST_CASE("Whether a sink ends accounts is what its plan says, not what it sees") {
+  const stream_index streams[] = {0};
+  // Every frame ended above, and the end comes first.
+  stream_ends last{streams, true};
+  last.add(stream_end{0, 0, 2, true});
+  CHECK_FALSE(last.all_over());
+  const outcome_range expired[] = {{0, 0, 0, 2, outcome::expired, reason::deadline}};
+  last.add(expired);
+  CHECK(last.all_over());
+  // Below an unbundle frames may come as well, of a branch of their own.
+  stream_ends branch{streams, false};
+  branch.add(item{frame{meta_of(0), {}, {}}});
+  branch.add(stream_end{0, 0, 2, true});
+  CHECK(branch.all_over());
 }
 
 TEST_CASE("null takes everything and is done at the end") {
@@ -67,7 +83,7 @@ TEST_CASE("callback hands over items, outcomes and ends in order") {
   };
   program.end = [&](const stream_end& e) { seen.push_back("end " + std::to_string(e.frames)); };
   const auto kind = describe_callback();
-  auto sink = kind.make(with_program(plan_for(kind, {}), program));
+  auto sink = kind.make(with_program(settling(plan_for(kind, {})), program));
   sink_context context;
   CHECK(sink->start(context));
   sink->on_item(frame{meta_of(0), {}, {}}, context);
