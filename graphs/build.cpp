@@ -88,7 +88,7 @@ std::shared_ptr<capture_resource> cameras_of(
        [kind, config, folder, port] {
          auto made = kind->make(*config, folder);
          if (port)
-           dynamic_cast<push_camera&>(*made).attach(port);
+           dynamic_cast<push_camera&>(made->innermost()).attach(port);
          return made;
        },
        plan.frames_ahead[s], std::max(1U, plan.prefetch[s])});
@@ -157,7 +157,8 @@ assembly::assembly(
   : wiring_(wire(graph, plan, options, threads)),
     ledger_(std::make_unique<ledger>(graph.stages.size(), wiring_.settlers_of_stream)),
     telemetry_(
-      std::make_unique<telemetry>(graph.stages.size(), graph.edges.size(), options.on_event)) {
+      std::make_unique<telemetry>(graph.stages.size(), graph.edges.size(), graph.streams.size(),
+                                    options.on_event)) {
   std::vector<supervisor::member> members;
   for (auto& stage : wiring_.stages) {
     if (stage.inputs.empty())

@@ -45,6 +45,7 @@ public:
   supervisor& control() { return *supervisor_; }
   const supervisor& control() const { return *supervisor_; }
   const ledger& accounts() const { return *ledger_; }
+  telemetry& numbers() { return *telemetry_; }
   const telemetry& numbers() const { return *telemetry_; }
   std::shared_ptr<push_port> port(const std::string& stream) const;
   std::uint64_t held_frames() const; ///< in all accounts, as the stages count them

@@ -73,7 +73,7 @@ void leave_behind(std::shared_ptr<void> state) {
 running::running(const graph& g, run_options options) : state_(std::make_unique<state>(g)) {
   auto& s = *state_;
   s.parts = std::make_unique<assembly>(g.checked(), g.plan(), options, s.executor, true);
-  s.executor.open(s.parts->hosts());
+  s.executor.open(s.parts->hosts(), s.parts->numbers());
   s.started = s.executor.time().now();
   s.parts->control().start();
   if (!s.parts->control().wait_ready()) {

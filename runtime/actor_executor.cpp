@@ -1,7 +1,9 @@
 #include "runtime/actor_executor.hpp"
 
 #include "runtime/actor_system.hpp"
+#include "runtime/defaults.hpp"
 #include "runtime/stage_actor.hpp"
+#include "runtime/watchdog.hpp"
 #include "runtime/work_lanes.hpp"
 
 #include <condition_variable>
@@ -49,6 +51,9 @@ struct actor_executor::state {
   std::condition_variable gone;
   std::size_t alive = 0; ///< actors, guarded by `mutex`
   bool closed = false;   ///< guarded by `mutex`
+  std::thread guard; ///< looks after the others
+
+  void watch(const std::vector<stage_host*>& hosts, telemetry& numbers);
 
   void post(stage_index to, message m) {
     std::visit([&](auto& value) { tell(actors[to], std::move(value)); }, m);
@@ -70,7 +75,33 @@ actor_executor::~actor_executor() {
   close(std::chrono::seconds{0});
 }
 
-void actor_executor::open(const std::vector<stage_host*>& hosts) {
+/// Names calls that hang until the executor is closed.
+void actor_executor::state::watch(const std::vector<stage_host*>& hosts, telemetry& numbers) {
+  watchdog dog{defaults::call_patience};
+  const auto zero = std::chrono::steady_clock::now() - (clock.now() - graph_time{});
+  std::unique_lock lock{mutex};
+  while (!gone.wait_for(lock, defaults::call_patience / 10, [this] { return closed; })) {
+    lock.unlock();
+    const auto now = clock.now();
+    std::vector<watchdog::watched> all;
+    for (const auto* host : hosts)
+      if (const auto since = numbers.stage(host->wiring().self).in_call_since.load(std::memory_order_relaxed);
+          since > 0)
+        all.push_back({host->wiring().plan.name, graph_time{duration{since}}});
+    for (const auto& busy : lanes.busy())
+      all.push_back({hosts[busy.lane >> 32]->wiring().plan.name + ", worker "
+                       + std::to_string(busy.lane & 0xffffffff),
+                     graph_time{busy.since - zero}});
+    for (const auto& f : dog.look(all, now))
+      numbers.tell({now, f.name,
+                    (f.back ? "has come back from a call that took " : "has been in one call for ")
+                      + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(f.taken).count()) + " s",
+                    false});
+    lock.lock();
+  }
+}
+
+void actor_executor::open(const std::vector<stage_host*>& hosts, telemetry& numbers) {
   auto& system = *state_->runtime->get().system;
   state_->alive = hosts.size();
   for (auto* host : hosts) {
@@ -82,6 +113,7 @@ void actor_executor::open(const std::vector<stage_host*>& hosts) {
     });
     state_->actors.push_back(std::move(actor));
   }
+  state_->guard = std::thread{[s = state_.get(), hosts, &numbers] { s->watch(hosts, numbers); }};
 }
 
 std::size_t actor_executor::close(duration patience) {
@@ -90,7 +122,10 @@ std::size_t actor_executor::close(duration patience) {
     if (state_->closed)
       return 0;
     state_->closed = true;
+    state_->gone.notify_all();
   }
+  if (state_->guard.joinable())
+    state_->guard.join();
   for (auto& actor : state_->actors)
     tell(actor, quit_atom_v);
   const auto until

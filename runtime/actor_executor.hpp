@@ -29,8 +29,9 @@ public:
   explicit actor_executor(std::shared_ptr<actor_runtime> runtime);
   ~actor_executor() override;
 
-  /// Spawns the actors. The hosts must outlive `close`, and for ever where `stuck` says so.
-  void open(const std::vector<stage_host*>& hosts);
+  /// Spawns the actors, and a watchdog that tells `numbers` of calls that do not return. The hosts and
+  /// `numbers` must outlive `close`, and for ever where `stuck` says so.
+  void open(const std::vector<stage_host*>& hosts, telemetry& numbers);
   /// Ends the actors and the threads. @returns how many threads hang and were left behind.
   std::size_t close(duration patience);
   /// After `close`: a handler did not return, and still uses its host and what that refers to.

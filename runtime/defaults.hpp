@@ -27,7 +27,12 @@ inline constexpr duration drain_time = std::chrono::seconds{10};
 inline constexpr std::uint32_t stage_restarts = 3;
 /// Credit goes back in lots of max(1, min(credit_lot, capacity / 4)), and always when the ring is empty.
 inline constexpr std::uint32_t credit_lot = 8;
-/// A depth alarm is raised above this share of the capacity.
+/// A depth alarm is raised when the moving average reaches this share of the capacity, and is over below
+/// the second one; the average goes after the depth with this time constant.
 inline constexpr double depth_alarm = 0.8;
+inline constexpr double depth_alarm_over = 0.6;
+inline constexpr duration depth_average = std::chrono::seconds{2};
+/// A call of a stage or a worker that takes longer than this is named by the watchdog.
+inline constexpr duration call_patience = std::chrono::seconds{5};
 
 } // namespace hyperframes::defaults

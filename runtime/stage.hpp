@@ -6,14 +6,16 @@
 
 #include <atomic>
 #include <functional>
-#include <stdexcept>
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace hyperframes {
+
+struct stream_stats;
 
 /// No frame of `stream` follows in `epoch`: its ids were 0 to `frames - 1`. `last_epoch` closes the
 /// stream. Travels in the data lane, behind the frames, and needs no credit.
@@ -110,6 +112,8 @@ public:
   virtual void done() = 0;
   /// Counts pixels that were written once more than needed (ingest and packing are the two needed).
   virtual void copied(std::size_t bytes) = 0;
+  /// The numbers of a stream that passes here, for the stage that finds them out.
+  virtual stream_stats& numbers(stream_index stream) = 0;
   /// Tells the user of something that is no error of a frame.
   virtual void alarm(std::string sentence) = 0;
 };

@@ -25,8 +25,13 @@ stage_host::stage_host(stage_wiring wiring, const stage_surroundings& surroundin
     restarts_left_(wiring_.kind->outputs.empty() || wiring_.settles ? 0 : defaults::stage_restarts) {
   if (wiring_.settles && !wiring_.kind->settles)
     account_ = std::make_unique<settled_frames>();
-  for (const auto& e : wiring_.inputs)
+  for (const auto& e : wiring_.inputs) {
     boxes_.emplace_back(e.edge, e.limits);
+    alarms_.emplace_back(e.limits.capacity);
+  }
+  live_ = std::ranges::any_of(wiring_.plan.streams, [this](stream_index s) {
+    return wiring_.plan.graph->streams[s].live;
+  });
   for (const auto& e : wiring_.outputs)
     outlets_.emplace_back(e.edge, e.to, e.limits);
 }
@@ -34,6 +39,8 @@ stage_host::stage_host(stage_wiring wiring, const stage_surroundings& surroundin
 stage_host::~stage_host() = default;
 
 void stage_host::handle(message m) {
+  auto& in_call = env_.numbers.stage(wiring_.self).in_call_since;
+  in_call.store(std::max<std::int64_t>(1, now().time_since_epoch().count()), relaxed);
   const auto guarded = [this](auto&& act) {
     try {
       act();
@@ -55,6 +62,7 @@ void stage_host::handle(message m) {
     env_.runs.wake_at(wiring_.self, wake_);
   }
   env_.numbers.stage(wiring_.self).held.store(held_frames(), relaxed);
+  in_call.store(0, relaxed);
 }
 
 void stage_host::dispatch(message& m) {
@@ -147,18 +155,24 @@ void stage_host::give_complete_ends() {
 /// An unbundle that has failed is not there to put outcomes in order; they are counted as they come.
 void stage_host::keep_account_alone() {
   account_ = std::make_unique<settled_frames>();
-  for (const auto& [stream, next] : emitted_)
-    account_->begin_at(stream, next);
+  for (const auto& [stream, last] : emitted_)
+    account_->begin_at(stream, last.next);
   for (const auto& end : ends_given_)
     account_->add(end);
 }
 
 void stage_host::count_result(const frame_result& r) {
-  emitted_[r.meta.stream] = {r.meta.epoch, r.meta.frame_id + 1};
+  auto& last = emitted_[r.meta.stream];
+  last.next = {r.meta.epoch, r.meta.frame_id + 1};
   env_.accounts.settled(wiring_.self,
                         {r.meta.stream, r.meta.epoch, r.meta.frame_id, 1, r.what, r.why});
-  if (r.what == outcome::delivered)
-    count_delivered(r, env_.numbers);
+  if (r.what != outcome::delivered)
+    return;
+  count_delivered(r, env_.numbers);
+  auto& longest = env_.numbers.stream(r.meta.stream).longest_gap_ns;
+  if (last.delivered)
+    longest.store(std::max(longest.load(relaxed), (r.times.delivered - *last.delivered).count()), relaxed);
+  last.delivered = r.times.delivered;
 }
 
 // ---- what is held ------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/depth_alarm.hpp"
 #include "runtime/ledger.hpp"
 #include "runtime/mailbox.hpp"
 #include "runtime/outcome_router.hpp"
@@ -12,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -110,6 +112,7 @@ private:
   void ready() override { env_.runs.post(wiring_.self, control::ready); }
   void done() override;
   void copied(std::size_t bytes) override;
+  stream_stats& numbers(stream_index stream) override { return env_.numbers.stream(stream); }
   void alarm(std::string sentence) override;
 
   void dispatch(message& m);
@@ -125,6 +128,7 @@ private:
   /// difference to the sum.
   std::uint64_t take_own_bytes();
   void give_credit(mailbox& box, stream_index lane, std::uint64_t bytes);
+  void set_depth(const mailbox& box, std::uint32_t depth);
   void drop(const item& i, reason why);
   void refuse(mailbox& box, item value);
   /// Whether the logic takes the next entry of this lane.
@@ -163,11 +167,16 @@ private:
   stage_surroundings env_;
   std::unique_ptr<stage> logic_;
   std::vector<mailbox> boxes_;   ///< as `wiring_.inputs`
+  std::vector<depth_alarm> alarms_; ///< as `wiring_.inputs`; judged where a live stream passes
   std::vector<outlet> outlets_;  ///< as `wiring_.outputs`
   outcome_router outcomes_;      ///< until the handler ends
   /// Of a sink that ends accounts, and of an unbundle that has failed; otherwise null.
   std::unique_ptr<settled_frames> account_;
-  std::map<stream_index, frame_position> emitted_; ///< by an unbundle: what comes next
+  struct emitted {
+    frame_position next; ///< what comes next
+    std::optional<graph_time> delivered; ///< the last frame with a result
+  };
+  std::map<stream_index, emitted> emitted_; ///< by an unbundle
   std::size_t streams_closed_ = 0;                 ///< in `account_`
   std::vector<stream_end> ends_in_logic_; ///< given to the logic, not passed on by it yet
   std::vector<stream_end> ends_given_;    ///< to any object of this stage
@@ -175,6 +184,7 @@ private:
   outcome_batch in_hand_;        ///< what the logic is working on: its outcomes should it throw
   stage_state state_ = stage_state::init;
   std::string overflow_; ///< of an edge with policy `fail` in this handler
+  bool live_ = false; ///< a live stream passes here
   bool stopped_ = false;
   bool done_ = false;
   std::uint64_t generation_ = 0; ///< of the logic object; completions of older ones are ignored

@@ -1,6 +1,7 @@
 #include "runtime/stage_host.hpp"
 
 #include "runtime/count_items.hpp"
+#include "runtime/defaults.hpp"
 #include "runtime/settled_frames.hpp"
 
 #include <algorithm>
@@ -36,8 +37,25 @@ void stage_host::on_put(put_message& m) {
     drop(*evicted, reason::edge_full);
     give_credit(box, lane_of(*evicted), held_bytes(*evicted));
   }
-  edge.depth.store(box.items(), relaxed);
+  set_depth(box, box.items());
   edge.peak.store(box.peak(), relaxed);
+}
+
+/// A file fills its queues because it can; where a live stream does, somebody is too slow for it.
+void stage_host::set_depth(const mailbox& box, std::uint32_t depth) {
+  const auto index = static_cast<std::size_t>(&box - boxes_.data());
+  auto& edge = env_.numbers.edge(box.edge());
+  edge.depth.store(depth, relaxed);
+  auto& judge = alarms_[index];
+  const auto change = judge.at(depth, now());
+  edge.average.store(judge.average(), relaxed);
+  if (!live_ || change == depth_alarm::change::none)
+    return;
+  alarm(change == depth_alarm::change::raised
+          ? "its queue has been full for " + std::to_string(static_cast<int>(defaults::depth_alarm * 100))
+              + " % of its " + std::to_string(box.limits().capacity)
+              + " places on average; add a worker, lower the size of hyperframes, or revise budget and time-outs"
+          : "its queue has room again");
 }
 
 void stage_host::queue_own(mailbox& box, item value) {
@@ -60,7 +78,7 @@ void stage_host::queue_own(mailbox& box, item value) {
   ++own_queued_;
   if (limits.capacity_bytes > 0)
     own_bytes_.push_back(held_bytes(value));
-  edge.depth.store(own_queued_, relaxed);
+  set_depth(box, own_queued_);
   if (own_queued_ > edge.peak.load(relaxed))
     edge.peak.store(own_queued_, relaxed);
   give_to_logic(std::move(value));
@@ -69,7 +87,7 @@ void stage_host::queue_own(mailbox& box, item value) {
 void stage_host::release(std::uint32_t count) {
   auto& box = boxes_.front();
   own_queued_ -= std::min(own_queued_, count);
-  env_.numbers.edge(box.edge()).depth.store(own_queued_, relaxed);
+  set_depth(box, own_queued_);
   for (std::uint32_t i = 0; i < count; ++i)
     give_credit(box, 0, take_own_bytes());
 }
@@ -135,9 +153,7 @@ void stage_host::work() {
     auto entry = box.take(now(), [&](stream_index lane) { return admits(box, lane); });
     if (!entry)
       continue;
-    auto& edge = env_.numbers.edge(box.edge());
-    edge.depth.store(box.items(), relaxed);
-    edge.average.store(edge.average.load(relaxed) * 0.95 + box.items() * 0.05, relaxed);
+    set_depth(box, box.items());
     if (auto* i = std::get_if<item>(&*entry)) {
       const auto lane = lane_of(*i);
       const auto bytes = held_bytes(*i);

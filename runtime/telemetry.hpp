@@ -1,6 +1,7 @@
 #pragma once
 
-#include "runtime/time.hpp"
+#include "runtime/stream_stats.hpp"
+#include "runtime/time_histogram.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -10,26 +11,6 @@
 #include <vector>
 
 namespace hyperframes {
-
-/// Times from a microsecond to an hour, to 2 %. Thread-safe.
-class time_histogram {
-public:
-  time_histogram();
-  time_histogram(const time_histogram&) = delete;
-  time_histogram& operator=(const time_histogram&) = delete;
-  ~time_histogram();
-  void record(duration d) noexcept;
-  std::uint64_t count() const noexcept;
-  /// @returns the upper border of the bin that holds the percentile, at most `longest`; 0 where
-  /// nothing was recorded.
-  duration percentile(double percent) const noexcept;
-  duration longest() const noexcept;
-
-private:
-  struct counts;
-  std::unique_ptr<counts> counts_;
-  std::atomic<std::int64_t> longest_ns_{0};
-};
 
 /// Written by one stage, read by anyone; all counts since the start.
 struct edge_stats {
@@ -47,6 +28,7 @@ struct stage_stats {
   std::atomic<std::uint64_t> bytes_copied{0}; ///< pixels written beyond ingest and packing
   std::atomic<std::uint64_t> busy_ns{0};
   std::atomic<std::uint32_t> restarts{0};
+  std::atomic<std::int64_t> in_call_since{0}; ///< graph time in ns; 0: in none
   time_histogram service; ///< of one item
 };
 
@@ -66,11 +48,14 @@ struct event {
 /// Every number and event of a running graph; the one place through which events pass.
 class telemetry {
 public:
-  telemetry(std::size_t stages, std::size_t edges, std::function<void(const event&)> listener = {});
+  telemetry(std::size_t stages, std::size_t edges, std::size_t streams,
+            std::function<void(const event&)> listener = {});
   stage_stats& stage(std::size_t i) { return *stages_[i]; }
   edge_stats& edge(std::size_t i) { return *edges_[i]; }
   const stage_stats& stage(std::size_t i) const { return *stages_[i]; }
   const edge_stats& edge(std::size_t i) const { return *edges_[i]; }
+  stream_stats& stream(std::size_t i) { return *streams_.at(i); }
+  const stream_stats& stream(std::size_t i) const { return *streams_.at(i); }
   std::size_t stages() const { return stages_.size(); }
   std::size_t edges() const { return edges_.size(); }
   latency_stats& latency() { return latency_; }
@@ -89,6 +74,7 @@ public:
 private:
   std::vector<std::unique_ptr<stage_stats>> stages_;
   std::vector<std::unique_ptr<edge_stats>> edges_;
+  std::vector<std::unique_ptr<stream_stats>> streams_;
   latency_stats latency_;
   std::function<void(const event&)> listener_; ///< thread-safe
 };

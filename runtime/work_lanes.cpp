@@ -3,6 +3,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <optional>
 #include <thread>
 
 namespace hyperframes {
@@ -14,6 +15,7 @@ struct work_lanes::lane {
   std::deque<job> jobs;
   bool closing = false;
   bool finished = false;
+  std::optional<std::chrono::steady_clock::time_point> since; ///< in a job
   std::thread thread;
 
   void run() {
@@ -24,10 +26,12 @@ struct work_lanes::lane {
         break;
       auto work = std::move(jobs.front());
       jobs.pop_front();
+      since = std::chrono::steady_clock::now();
       lock.unlock();
       work();
       work = nullptr;
       lock.lock();
+      since.reset();
     }
     jobs.clear();
     finished = true;
@@ -55,6 +59,17 @@ void work_lanes::submit(std::uint64_t index, job work) {
     target->jobs.push_back(std::move(work));
   }
   target->changed.notify_all();
+}
+
+std::vector<work_lanes::busy_lane> work_lanes::busy() const {
+  std::vector<busy_lane> result;
+  const std::lock_guard lock{mutex_};
+  for (const auto& [index, l] : lanes_) {
+    const std::lock_guard one{l->mutex};
+    if (l->since)
+      result.push_back({index, *l->since});
+  }
+  return result;
 }
 
 std::size_t work_lanes::close(std::int64_t patience_ms) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -12,7 +13,7 @@ namespace hyperframes {
 /// Threads for work that blocks: one per lane, started when the lane is first used; each runs its
 /// jobs in order.
 ///
-/// A job that hangs cannot be ended: `abandon` leaves its thread behind with what the job holds.
+/// A job that hangs cannot be ended: `close` leaves its thread behind with what the job holds.
 class work_lanes {
 public:
   using job = std::function<void()>;
@@ -24,13 +25,20 @@ public:
 
   void submit(std::uint64_t lane, job work);
 
+  /// A lane that has been in one job since then.
+  struct busy_lane {
+    std::uint64_t lane = 0;
+    std::chrono::steady_clock::time_point since;
+  };
+  std::vector<busy_lane> busy() const;
+
   /// Ends every lane. Threads that are not idle within `patience_ms` are left behind.
   /// @returns how many.
   std::size_t close(std::int64_t patience_ms);
 
 private:
   struct lane;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::map<std::uint64_t, std::shared_ptr<lane>> lanes_;
 };
 

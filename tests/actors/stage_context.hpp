@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/stage.hpp"
+#include "runtime/stream_stats.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -49,6 +50,7 @@ public:
   void ready() override {}
   void done() override {}
   void copied(std::size_t bytes) override { bytes_copied += bytes; }
+  stream_stats& numbers(stream_index stream) override { return stats[stream]; }
   void alarm(std::string sentence) override { alarms.push_back(std::move(sentence)); }
 
   /// Moves time on and wakes `s` whenever it asked for it; a time that `t` itself meets stays open,
@@ -81,6 +83,7 @@ public:
   std::vector<item> sent_aside; ///< by the others
   std::vector<outcome_range> outcomes;
   std::vector<std::string> alarms;
+  std::map<stream_index, stream_stats> stats;
   std::uint32_t credit_left = 1'000'000;
   std::uint32_t released = 0;
   std::uint64_t frames_discarded = 0;

@@ -326,7 +326,7 @@ public:
     auto& runs = *owned;
     executor_ = std::move(owned);
     assemble();
-    runs.open(hosts());
+    runs.open(hosts(), *telemetry_);
     supervisor_->start();
     supervisor_->wait_ready();
     if (then)
@@ -409,7 +409,7 @@ private:
     }
     ledger_ = std::make_unique<ledger>(
       stages_.size(), std::vector<std::vector<std::uint32_t>>(facts_->streams.size(), all));
-    telemetry_ = std::make_unique<telemetry>(stages_.size(), edges_.size(), [this](const event& e) {
+    telemetry_ = std::make_unique<telemetry>(stages_.size(), edges_.size(), facts_->streams.size(), [this](const event& e) {
       const std::lock_guard lock{mutex_};
       events_.push_back(e);
       if (on_event_)

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "runtime/time_histogram.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace hyperframes {
+
+/// What capture and unbundle know of a stream. Written by one stage each, read by anyone.
+struct stream_stats {
+  std::atomic<std::uint64_t> device_lost{0}; ///< frames that the device's own counter jumped over
+  std::atomic<std::int64_t> offset_ns{0};    ///< graph time minus the camera's
+  std::atomic<double> drift_ppm{0};          ///< of the camera's clock against the graph's
+  std::atomic<std::int64_t> jitter_ns{0};    ///< of the arrivals
+  std::atomic<double> fps{0};                ///< measured
+  std::atomic<double> confidence{0};         ///< in the camera's clock: 0 to 1
+  std::atomic<bool> by_arrival{false};       ///< its clock is not credible: frames are placed by arrival
+  std::atomic<bool> silent{false};
+  std::atomic<std::uint32_t> silences{0};
+  std::atomic<std::uint32_t> epochs{1};
+  std::atomic<std::int64_t> longest_gap_ns{0}; ///< between two results with inference
+  time_histogram lag; ///< from capture to arrival, beyond the least of the stream
+};
+
+} // namespace hyperframes
