@@ -38,10 +38,11 @@ struct hyperframe_descriptor {
   std::vector<slot> slots;    ///< [B]; for `over: both` time first: slot = time * members + member
   std::uint32_t members = 1;  ///< cameras per moment
   release_reason released_by = release_reason::count;
-  graph_time opened{};        ///< arrival of its oldest member
+  graph_time opened{};        ///< arrival of its oldest own member; with `pre` not before its trigger's
   graph_time released{};
   duration span{};            ///< newest minus oldest capture time on the graph's time line
   bool consecutive = true;    ///< no frame is missing between its first and its last
+  bool off_pace = false;      ///< its moments span more or less than their rate says, by half a period
   std::int32_t priority = 0;
 
   std::size_t valid_count() const;

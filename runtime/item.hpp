@@ -7,10 +7,13 @@
 
 namespace hyperframes {
 
-/// Asks the bundlers below to release what they hold.
+/// Asks the bundlers below to release what they hold, or the frames around its moment.
 struct trigger {
   graph_time moment{};
   stream_index stream = ~stream_index{0}; ///< whose hyperframe; all by default
+  /// Its moment is a frame's place on the time line. Of a message it is the arrival, which has no
+  /// place among the frames of a file that is not read in real time.
+  bool of_frame = false;
 };
 
 /// The closed set of what an edge can carry.

@@ -21,6 +21,7 @@ enum class reason : std::uint8_t {
   late,             ///< delivered after its deadline
   stride,           ///< skipped: between two hyperframes
   every,            ///< skipped: `every: n`
+  untriggered,      ///< skipped: no trigger asked for it
   pool_empty,       ///< dropped: a live source met an empty pool
   edge_full,        ///< dropped: an edge's policy
   unmatched,        ///< dropped: found no partner within the tolerance
@@ -37,7 +38,7 @@ enum class reason : std::uint8_t {
   reorder,          ///< lost: did not fit the reorder space
   worker_lost,      ///< lost: the process that held it died
 };
-inline constexpr std::size_t reason_count = 19;
+inline constexpr std::size_t reason_count = 20;
 const char* to_string(reason r);
 
 /// `count` frames of one stream with contiguous ids that share one outcome.

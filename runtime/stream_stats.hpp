@@ -7,7 +7,7 @@
 
 namespace hyperframes {
 
-/// What capture and unbundle know of a stream. Written by one stage each, read by anyone.
+/// What capture, bundle and unbundle know of a stream. Written by one stage each, read by anyone.
 struct stream_stats {
   std::atomic<std::uint64_t> device_lost{0}; ///< frames that the device's own counter jumped over
   std::atomic<std::int64_t> offset_ns{0};    ///< graph time minus the camera's
@@ -19,6 +19,7 @@ struct stream_stats {
   std::atomic<bool> silent{false};
   std::atomic<std::uint32_t> silences{0};
   std::atomic<std::uint32_t> epochs{1};
+  std::atomic<std::uint64_t> off_pace{0}; ///< hyperframes of it whose span does not fit its frame rate
   std::atomic<std::int64_t> longest_gap_ns{0}; ///< between two results with inference
   time_histogram lag; ///< from capture to arrival, beyond the least of the stream
 };
