@@ -27,7 +27,8 @@ std::string advice(const std::string& path, int code) {
   if (code == EISDIR)
     return "it is a folder; name a file in `path`";
   if (code == ENOSPC)
-    return "the disk is full; make room, or name another `path`";
+    return "the disk is full (" + std::generic_category().message(code)
+           + "); make room, or name another `path`";
   if (code == EWOULDBLOCK)
     return "something else is writing it; give each its own `path`";
   return std::generic_category().message(code);

@@ -455,8 +455,8 @@ TEST_CASE("A file that cannot be written fails the start with a sentence") {
 }
 
 TEST_CASE("A full disk fails the stage with a sentence, in the middle and at the end") {
-  const std::string sentence = "/dev/full: cannot be written: the disk is full; make room, or name "
-                               "another `path`";
+  const std::string sentence = "/dev/full: cannot be written: the disk is full (No space left on "
+                               "device); make room, or name another `path`";
   jsonl_run run{settings{}.with("path", std::string{"/dev/full"})};
   run.sink->start(run.context);
   run.sink->on_item(as_item(full_result()), run.context);
