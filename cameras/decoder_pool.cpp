@@ -27,7 +27,6 @@ struct decoder_pool::lease {
 };
 
 struct decoder_pool::generation {
-  layout how;
   buffer_pool pool;
   mutable std::mutex mutex; ///< guards the leases
   std::vector<lease> leases;
@@ -103,21 +102,23 @@ decoder_pool::slot_bytes(AVCodecContext* context, AVPixelFormat format, int widt
   return layout_for(context, format, width, height).bytes;
 }
 
-/// Makes a pool of this layout the one in use. Under `mutex_`.
-void decoder_pool::use(const layout& wanted) {
-  std::erase_if(generations_, [this](const auto& g) {
-    const std::lock_guard lock{g->mutex};
-    return g != generations_.back() && g->lent() == 0;
-  });
+/// The pool in use, or a new one where its slots are smaller than `bytes`. Under `mutex_`.
+decoder_pool::generation& decoder_pool::pool_for(std::size_t bytes) {
+  if (!generations_.empty() && generations_.back()->pool.slot_bytes() >= bytes)
+    return *generations_.back();
   auto made = std::make_shared<generation>();
-  made->how = wanted;
-  made->pool = buffer_pool{slots(), wanted.bytes};
+  made->pool = buffer_pool{slots(), bytes};
   made->leases = std::vector<lease>(slots());
   for (std::uint32_t i = 0; i < made->leases.size(); ++i) {
     made->leases[i].index = i;
     made->free.push_back(i);
   }
+  std::erase_if(generations_, [](const auto& g) {
+    const std::lock_guard lock{g->mutex};
+    return g->lent() == 0;
+  });
   generations_.push_back(std::move(made));
+  return *generations_.back();
 }
 
 int decoder_pool::get_buffer2(AVCodecContext* context, AVFrame* frame, int flags) {
@@ -141,30 +142,20 @@ int decoder_pool::provide(AVCodecContext* context, AVFrame* frame) {
     layout_for(context, static_cast<AVPixelFormat>(frame->format), frame->width, frame->height);
   if (wanted.bytes == 0)
     return AVERROR(EINVAL);
-  std::shared_ptr<generation> now;
-  buffer_ref slot;
+  lease* lent = nullptr;
   {
     const std::lock_guard lock{mutex_};
-    const auto fits = [&](const layout& l) {
-      return l.format == wanted.format && l.width == wanted.width && l.height == wanted.height
-             && l.strides == wanted.strides && l.bytes == wanted.bytes;
-    };
-    if (generations_.empty() || !fits(generations_.back()->how))
-      use(wanted);
-    now = generations_.back();
-    slot = now->pool.acquire();
+    auto& now = pool_for(wanted.bytes);
+    auto slot = now.pool.acquire();
     if (!slot) {
       ++misses_;
       return AVERROR(EAGAIN);
     }
-  }
-  lease* lent = nullptr;
-  {
-    const std::lock_guard lock{now->mutex};
-    lent = &now->leases[now->free.back()];
-    now->free.pop_back();
+    const std::lock_guard leases{now.mutex};
+    lent = &now.leases[now.free.back()];
+    now.free.pop_back();
     lent->slot = std::move(slot);
-    lent->of = now;
+    lent->of = generations_.back();
   }
   auto* data = reinterpret_cast<std::uint8_t*>(lent->slot.data());
   frame->buf[0] =
@@ -226,27 +217,19 @@ decoder_pool::picture decoder_pool::find(const AVFrame& frame) {
 }
 
 decoder_pool::picture decoder_pool::acquire(pixel_format format, int width, int height) {
+  const auto l = layout_for(nullptr, av_format_of(format), width, height);
+  if (l.bytes == 0)
+    throw failure(make_error(
+      errc::camera_failed, {},
+      "a picture of " + std::to_string(width) + 'x' + std::to_string(height) + " has no layout"));
   const std::lock_guard lock{mutex_};
-  const auto wanted = av_format_of(format);
-  const auto fits = [&](const layout& l) {
-    return direct_format(l.format) == format && l.width >= width && l.height >= height;
-  };
-  if (generations_.empty() || !fits(generations_.back()->how)) {
-    const auto l = layout_for(nullptr, wanted, width, height);
-    if (l.bytes == 0)
-      throw failure(make_error(
-        errc::camera_failed, {},
-        "a picture of " + std::to_string(width) + 'x' + std::to_string(height) + " has no layout"));
-    use(l);
-  }
-  auto& now = *generations_.back();
   picture p;
-  p.slot = now.pool.acquire();
+  p.slot = pool_for(l.bytes).pool.acquire();
   p.format.format = format;
   p.format.width = static_cast<std::uint32_t>(width);
   p.format.height = static_cast<std::uint32_t>(height);
   for (std::size_t i = 0; i < p.format.plane_count(); ++i)
-    p.format.planes[i] = {now.how.offsets[i], static_cast<std::size_t>(now.how.strides[i])};
+    p.format.planes[i] = {l.offsets[i], static_cast<std::size_t>(l.strides[i])};
   return p;
 }
 

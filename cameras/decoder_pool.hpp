@@ -31,9 +31,9 @@ std::optional<pixel_format> direct_format(AVPixelFormat format);
 /// holds it. Lent buffers are marked read-only, so that no decoder updates in place a picture that
 /// the graph may be reading.
 ///
-/// When the stream changes its size or format, a new pool takes over; slots of the old one go when
-/// they are given back. The decoder may call from several threads; the other functions belong to
-/// one.
+/// A slot holds any picture that is not larger. For a larger one a new pool takes over, with as many
+/// slots; the old one goes when all of its slots were given back. The decoder may call from several
+/// threads; the other functions belong to one.
 class decoder_pool {
 public:
   /// A picture's slot and where its planes lie in it.
@@ -81,7 +81,7 @@ private:
   static layout layout_for(AVCodecContext* context, AVPixelFormat format, int width, int height);
   static void give_back(void* opaque, std::uint8_t* data) noexcept;
   int provide(AVCodecContext* context, AVFrame* frame);
-  void use(const layout& wanted);
+  generation& pool_for(std::size_t bytes);
 
   std::size_t graph_frames_, decoder_frames_;
   mutable std::mutex mutex_; ///< guards all below

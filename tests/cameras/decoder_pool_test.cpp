@@ -109,7 +109,28 @@ TEST_CASE("decoder_pool: without a free slot the decoder still gets memory") {
     av_frame_free(&frames[i]);
 }
 
-TEST_CASE("decoder_pool: a new size brings a new pool; the old one goes when it is empty") {
+TEST_CASE("decoder_pool: pictures that change between sizes and formats do not bring pool after pool") {
+  decoder_pool pool{20, 3};
+  decoder d{pool};
+  std::vector<buffer_ref> graph;
+  for (int i = 0; i < 20; ++i) {
+    auto* f = i % 3 == 1 ? d.frame(200, 100) : d.frame(50, 30, i % 3 == 0 ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_GRAY8);
+    auto p = pool.find(*f);
+    REQUIRE(p);
+    CHECK(p.format.width == static_cast<std::uint32_t>(f->width));
+    av_frame_free(&f);
+    graph.push_back(std::move(p.slot));
+  }
+  for (std::size_t i = 2; i < graph.size(); ++i) // all in the large picture's pool
+    CHECK(graph[i].size() == graph[1].size());
+  CHECK(graph[0].size() < graph[1].size());
+  CHECK(pool.peak_in_use() == 19);
+  const auto copy = pool.acquire(pixel_format::bgr24, 60, 40);
+  CHECK(copy.slot.size() == graph[1].size());
+  CHECK(copy.format.planes[0].stride >= 60 * 3);
+}
+
+TEST_CASE("decoder_pool: a larger picture brings a new pool; the old one goes when it is empty") {
   decoder_pool pool{2, 3};
   decoder d{pool};
   auto *small = d.frame(), *large = d.frame(200, 100), *small_again = d.frame();
