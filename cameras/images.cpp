@@ -1,5 +1,6 @@
 #include "cameras/images.hpp"
 
+#include "cameras/empty_pool.hpp"
 #include "cameras/source_file.hpp"
 
 #include <opencv2/core.hpp>
@@ -233,11 +234,7 @@ private:
         f.flags |= frame_no_buffer;
         return {};
       }
-      return make_error(
-        errc::camera_failed, stream_,
-        "asked for a frame while all " + std::to_string(pool_.slots())
-          + " buffers of the camera are in use, although it is not live and was to be "
-            "asked for what the graph can hold only; this is a defect of the runtime");
+      return empty_pool(stream_, pool_.slots());
     }
     std::optional<error> failed;
     slot_allocator allocator{[&](std::size_t bytes) -> std::byte* {

@@ -1,5 +1,6 @@
 #include "cameras/synthetic.hpp"
 
+#include "cameras/empty_pool.hpp"
 #include "cameras/parts_scene.hpp"
 #include "cameras/picture.hpp"
 #include "cameras/random_draw.hpp"
@@ -175,11 +176,7 @@ public:
     f.buffer = pool_.acquire();
     if (!f.buffer) {
       if (!realtime_)
-        return make_error(
-          errc::camera_failed, stream_,
-          "asked for a frame while all " + std::to_string(pool_.slots())
-            + " buffers of the camera are in use, although it is not live and was to be "
-              "asked for what the graph can hold only; this is a defect of the runtime");
+        return empty_pool(stream_, pool_.slots());
       f.flags |= frame_no_buffer;
     }
     const auto taken = taken_at(next_);

@@ -2,6 +2,7 @@
 
 #include "cameras/av_picture.hpp"
 #include "cameras/decoder_pool.hpp"
+#include "cameras/empty_pool.hpp"
 #include "cameras/film_player.hpp"
 
 #include <atomic>
@@ -178,11 +179,7 @@ camera_event video_camera::picture(AVFrame& decoded) {
   } else if (realtime_) {
     f.flags |= frame_no_buffer;
   } else {
-    return make_error(
-      errc::camera_failed, stream_,
-      "asked for a frame while all " + std::to_string(pool_->slots())
-        + " buffers of the camera are in use, although it is not live and was to be asked for "
-          "what the graph can hold only; this is a defect of the runtime");
+    return empty_pool(stream_, pool_->slots());
   }
   return f;
 }

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "actors/sinks/sinks.hpp"
+#include "tests/scratch_folder.hpp"
 
 #include <doctest/doctest.h>
 
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -64,25 +64,7 @@ inline graph_time at_ms(std::int64_t ms) {
   return graph_time{std::chrono::milliseconds{ms}};
 }
 
-/// A folder that goes with the test.
-class scratch_folder {
-public:
-  scratch_folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hyperframes-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string path() const { return path_.string(); }
-
-private:
-  std::filesystem::path path_;
-};
+using test::scratch_folder;
 
 inline std::string text_of(const std::string& path) {
   std::ifstream file{path, std::ios::binary};

@@ -1,17 +1,14 @@
 #pragma once
 
 #include "cameras/camera.hpp"
+#include "tests/scratch_folder.hpp"
 
 #include <doctest/doctest.h>
 
-#include <atomic>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
-
-#include <unistd.h>
 
 /// What the tests of the cameras share.
 namespace hyperframes::test {
@@ -89,28 +86,6 @@ inline std::vector<seen> read_all(camera& c, bool hashes = true, std::size_t at_
   }
   return all;
 }
-
-/// A folder that goes with the object.
-class scratch_folder {
-public:
-  scratch_folder() {
-    static std::atomic<int> count{0};
-    path_ = std::filesystem::temp_directory_path()
-            / ("hyperframes-" + std::to_string(::getpid()) + '-' + std::to_string(count++));
-    std::filesystem::create_directories(path_);
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string str() const { return path_.string(); }
-
-private:
-  std::filesystem::path path_;
-};
 
 inline void write_file(const std::string& path, const std::string& bytes) {
   std::ofstream{path, std::ios::binary} << bytes;

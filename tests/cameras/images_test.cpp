@@ -37,7 +37,7 @@ TEST_CASE("images: a folder's pictures in the order of their names") {
   for (const int i : {3, 1, 2})
     write_picture(folder / ("part" + std::to_string(i) + ".png"), 8, 6, 10 * i);
   write_file(folder / "notes.txt", "no picture");
-  const auto s = of(folder.str());
+  const auto s = of(folder.path());
   const auto info = about.make(s, {})->probe().value();
   CHECK(info.media.to_string() == "video bgr24 8x6");
   CHECK(info.fps == 10);
@@ -67,7 +67,7 @@ TEST_CASE("images: a glob, a single file, and paths relative to the graph's fold
   CHECK(read_all(*opened(of(folder / "a*.png"))).size() == 2);
   CHECK(read_all(*opened(of(folder / "b[1].png"))).size() == 1);
   auto s = of("a?.png");
-  CHECK(about.make(s, folder.str())->probe().value().frame_count == 2);
+  CHECK(about.make(s, folder.path())->probe().value().frame_count == 2);
 }
 
 TEST_CASE("images: a file that is no picture is a corrupt frame, the others come") {
@@ -77,7 +77,7 @@ TEST_CASE("images: a file that is no picture is a corrupt frame, the others come
   write_picture(folder / "2.png", 8, 6, 20);
   write_file(folder / "3.jpg", std::string("\xff\xd8\xff\xe0", 4));
   write_picture(folder / "4.png", 8, 6, 40);
-  const auto all = read_all(*opened(of(folder.str())));
+  const auto all = read_all(*opened(of(folder.path())));
   REQUIRE(all.size() == 5);
   for (std::size_t i = 0; i < 5; ++i) {
     CHECK(((all[i].frame.flags & frame_corrupt) != 0) == (i != 2 && i != 4));
@@ -93,7 +93,7 @@ TEST_CASE("images: sizes may differ") {
   write_picture(folder / "3.png", 64, 48, 3);
   write_picture(folder / "4.png", 8, 6, 4);
   write_picture(folder / "5.png", 8, 6, 5);
-  auto c = opened(of(folder.str()), 5);
+  auto c = opened(of(folder.path()), 5);
   std::vector<captured_frame> held; // over the change of the pool
   for (int i = 0; i < 5; ++i)
     held.push_back(frame_in(c->read(at_ms(0))));
@@ -112,7 +112,7 @@ TEST_CASE("images: in a loop times and counters go on rising") {
   const scratch_folder folder;
   write_picture(folder / "1.png", 8, 6, 1);
   write_picture(folder / "2.png", 8, 6, 2);
-  auto s = of(folder.str());
+  auto s = of(folder.path());
   s.with("loop", true);
   CHECK_FALSE(about.make(s, {})->probe().value().frame_count);
   const auto all = read_all(*opened(s), true, 7);
@@ -129,7 +129,7 @@ TEST_CASE("images: in real time pictures are due at first read + n / fps and are
   const scratch_folder folder;
   for (int i = 0; i < 4; ++i)
     write_picture(folder / (std::to_string(i) + ".png"), 8, 6, i);
-  auto s = of(folder.str());
+  auto s = of(folder.path());
   s.with("realtime", true);
   CHECK(about.make(s, {})->probe().value().live);
   auto c = opened(s, 1);
@@ -148,7 +148,7 @@ TEST_CASE("images: an empty pool of a camera that is not live is a defect") {
   const scratch_folder folder;
   for (int i = 0; i < 3; ++i)
     write_picture(folder / (std::to_string(i) + ".png"), 8, 6, i);
-  auto c = opened(of(folder.str()), 1);
+  auto c = opened(of(folder.path()), 1);
   const auto a = frame_in(c->read(at_ms(0))), b = frame_in(c->read(at_ms(0)));
   CHECK(
     sentence(c->read(at_ms(0)))
@@ -160,21 +160,21 @@ TEST_CASE("images: an empty pool of a camera that is not live is a defect") {
 TEST_CASE("images: an interrupted read returns") {
   const scratch_folder folder;
   write_picture(folder / "1.png", 8, 6, 1);
-  auto c = opened(of(folder.str()));
+  auto c = opened(of(folder.path()));
   c->interrupt();
-  CHECK(sentence(c->read(at_ms(0))) == "cam1: reading " + folder.str() + " was interrupted");
+  CHECK(sentence(c->read(at_ms(0))) == "cam1: reading " + folder.path() + " was interrupted");
 }
 
 TEST_CASE("images: an interruption that comes before the opening counts") {
   const scratch_folder folder;
   write_picture(folder / "1.png", 8, 6, 1);
-  auto c = about.make(of(folder.str()), {});
+  auto c = about.make(of(folder.path()), {});
   c->interrupt();
   const auto failed = c->open(place(3));
   REQUIRE(failed.has_error());
   CHECK(failed.error().code == errc::stopped);
   CHECK(
-    failed.error().to_string() == "cam1: reading " + folder.str() + " was interrupted");
+    failed.error().to_string() == "cam1: reading " + folder.path() + " was interrupted");
 }
 
 TEST_CASE("images: pipes and devices are refused before they are opened") {
@@ -201,20 +201,20 @@ TEST_CASE("images: what cannot be read at all") {
     return probed.error().to_string();
   };
   CHECK(
-    wrong(folder.str())
-    == folder.str()
+    wrong(folder.path())
+    == folder.path()
          + ": the folder has no pictures (.png, .jpg, .bmp, .tif, .webp and the like); name others "
            "by a "
            "glob such as "
-         + folder.str() + "/*.dat");
+         + folder.path() + "/*.dat");
   CHECK(
     wrong(folder / "none*.png")
     == (folder / "none*.png") + ": no file has this name or matches this glob");
   write_file(folder / "1.png", "no");
   write_file(folder / "2.png", "no");
   CHECK(
-    wrong(folder.str())
-    == folder.str()
+    wrong(folder.path())
+    == folder.path()
          + ": none of the 2 files can be decoded as a picture; `path` names a folder or a glob of "
            "pictures");
 }

@@ -1,6 +1,7 @@
 #include "cameras/push.hpp"
 #include "tests/cameras/drive.hpp"
 
+#include <atomic>
 #include <thread>
 
 using namespace hyperframes;

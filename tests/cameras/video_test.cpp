@@ -449,8 +449,8 @@ TEST_CASE("video: what cannot be played, in sentences") {
   const scratch_folder folder;
   CHECK(wrong(folder / "none.avi") == (folder / "none.avi") + ": there is no such file");
   CHECK(
-    wrong(folder.str())
-    == folder.str()
+    wrong(folder.path())
+    == folder.path()
          + ": a video file is needed, but this is a folder; camera images reads folders of "
            "pictures");
   write_file(folder / "empty.avi", "");
