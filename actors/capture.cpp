@@ -38,8 +38,10 @@ frame_meta stream_numbering::stamp(const captured_frame& f, arrival_time arrived
   meta.truth = f.truth;
   if (!first_)
     first_ = f.captured;
-  else if (f.device_id != last_device_id_ + 1)
+  else if (f.device_id != last_device_id_ + 1) {
     meta.flags |= frame_gap_before;
+    device_lost_ += f.device_id > last_device_id_ ? f.device_id - last_device_id_ - 1 : 0;
+  }
   last_device_id_ = f.device_id;
   last_ = last_ ? std::max(*last_, f.captured) : f.captured;
   if (live_) {

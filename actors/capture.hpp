@@ -29,6 +29,9 @@ public:
   frame_meta stamp(const captured_frame& f, arrival_time arrived);
   /// The end of the stream as it stands.
   stream_end end() const { return {stream_, epoch_, next_, true}; }
+  /// Frames that the device lost between those that were stamped, of the same epoch each: its counter
+  /// has jumped over them. They were never captured.
+  std::uint64_t device_lost() const { return device_lost_; }
 
 private:
   stream_index stream_;
@@ -39,6 +42,7 @@ private:
   std::uint64_t traced_ = 0;
   std::optional<capture_time> first_, last_;
   std::uint64_t last_device_id_ = 0;
+  std::uint64_t device_lost_ = 0;
   duration offset_ = duration::max();
 };
 

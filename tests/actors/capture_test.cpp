@@ -37,6 +37,24 @@ TEST_CASE("ids are contiguous, and a jump of the device's counter is marked") {
   CHECK(numbering.end().frames == 3);
 }
 
+TEST_CASE("what the device lost is counted, where its counter tells") {
+  struct row {
+    std::int64_t ms;
+    std::uint64_t device_id;
+    std::uint64_t lost;
+  };
+  stream_numbering numbering{0, true, duration::max()};
+  // In turn: the first, one more, two lost, the counter starts anew, one lost, a new epoch, one lost.
+  for (const auto& [ms, id, lost] : {row{0, 7, 0}, row{33, 8, 0}, row{132, 11, 2}, row{165, 0, 2}, row{231, 2, 3},
+                                     row{60'000, 900, 3}, row{60'066, 902, 4}}) {
+    CAPTURE(ms);
+    const auto f = at(ms, id);
+    numbering.epoch_before(f);
+    numbering.stamp(f, arrived(ms));
+    CHECK(numbering.device_lost() == lost);
+  }
+}
+
 TEST_CASE("a live stream's time line never runs ahead of its arrivals") {
   stream_numbering numbering{0, true, milliseconds{500}};
   struct row {

@@ -335,3 +335,33 @@ TEST_CASE("an unbundle that fails closes the accounts, and the sinks below it en
   CHECK(count_of(summary.ledger, outcome::delivered) == results.count());
   CHECK(summary.ledger.captured == summary.ledger.ended() + summary.in_flight);
 }
+
+TEST_CASE("a program that pushes learns that the graph has ended") {
+  collected_results results;
+  running run{
+    graph::from_text(chain("  - { id: cam, camera: { type: push, size: 16x16, live: false } }\n")),
+    calling({{"program", results.taker()}})};
+  const auto port = run.input("cam");
+  std::uint64_t taken = 0;
+  std::atomic<bool> one_is_in{false};
+  auto last = push_result::taken;
+  std::thread program{[&] {
+    const std::vector<std::byte> pixels(16 * 16 * 3, std::byte{100});
+    while (last == push_result::taken) {
+      last = port->push_for(
+        pixels, capture_time{std::chrono::milliseconds{taken}}, std::chrono::minutes{1});
+      taken += last == push_result::taken ? 1 : 0;
+      one_is_in = true;
+    }
+  }};
+  wait_for("a frame", [&] { return one_is_in.load(); });
+  run.drain();
+  program.join();
+  CHECK(last == push_result::closed);
+  const auto summary = run.finish();
+  CHECK(port->push({}, {}) == push_result::closed);
+  CHECK(results.fault() == "");
+  CHECK(summary.ledger.captured <= taken);
+  CHECK(results.count() == summary.ledger.captured);
+  check_ledger(summary);
+}
