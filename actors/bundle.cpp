@@ -7,19 +7,28 @@ namespace hyperframes {
 
 namespace {
 
-/// The first multiple of `window` after `t`.
-graph_time next_edge(graph_time t, duration window) {
-  return graph_time{(t.time_since_epoch() / window + 1) * window};
-}
-
 bool was_seen(const slot& s) {
   return s.valid || s.absent == reason::corrupt || s.absent == reason::pack;
+}
+
+/// Where a moment stands on the time line: its oldest own frame, or, where it has none, its arrival.
+graph_time place_of(std::span<const bundler::entry> moment, graph_time arrived) {
+  auto oldest = never;
+  for (const auto& e : moment)
+    if (e.content && e.own)
+      oldest = std::min(oldest, e.content->meta.timeline);
+  return oldest == never ? arrived : oldest;
 }
 
 } // namespace
 
 bundler::bundler(const bundle_options& options, bundle_lane lane, bundle_shared& shared)
-  : options_(options), lane_(std::move(lane)), shared_(shared), members_(lane_.members.size()) {
+  : options_(options),
+    lane_(std::move(lane)),
+    shared_(shared),
+    members_(lane_.members.size()),
+    places_(options.size),
+    ring_(options.pre ? options.size : 0, lane_.members.size()) {
   if (lane_.pack)
     for (auto& m : members_)
       m.packs.emplace(*lane_.pack);
@@ -40,10 +49,17 @@ void bundler::add(std::span<const entry> moment, graph_time arrived, graph_time 
     skip(moment, reason::every, to);
     return;
   }
+  const auto at = place_of(moment, arrived);
+  if (options_.pre) {
+    keep(moment, at, arrived, now, to);
+    return;
+  }
   if (arrived > due_)
     release(due_for_, now, to);
   else if (past_window(moment))
     release(release_reason::window, now, to);
+  else if (cut_before(at))
+    release(release_reason::trigger, now, to);
   if (to_skip_ > 0) {
     --to_skip_;
     skip(moment, reason::stride, to);
@@ -53,7 +69,9 @@ void bundler::add(std::span<const entry> moment, graph_time arrived, graph_time 
     open_ = make();
   const auto own_before = own_;
   for (std::size_t m = 0; m < moment.size(); ++m)
-    place(m, moment[m], to);
+    place(m, moment[m], moment[m].own && std::exchange(members_[m].gap, false), to);
+  places_[filled_] = at;
+  newest_ = std::max(newest_, at);
   if (own_ > own_before && (own_before == 0 || arrived < open_->descriptor.opened))
     arm(arrived);
   if (++filled_ >= options_.count)
@@ -90,18 +108,6 @@ void bundler::skip(std::span<const entry> moment, reason why, output& to) {
     }
 }
 
-bool bundler::past_window(std::span<const entry> moment) const {
-  if (lane_.live || !options_.window || own_ == 0)
-    return false;
-  auto oldest = never;
-  for (const auto& s : open_->descriptor.slots)
-    if (s.own)
-      oldest = std::min(oldest, s.meta.timeline);
-  return std::ranges::any_of(moment, [&](const entry& e) {
-    return e.content && e.own && e.content->meta.timeline >= next_edge(oldest, *options_.window);
-  });
-}
-
 std::shared_ptr<hyperframe> bundler::make() {
   auto h = std::make_shared<hyperframe>();
   auto& d = h->descriptor;
@@ -132,7 +138,8 @@ std::span<std::byte> bundler::memory(const hyperframe& h, std::size_t slot) cons
   return {h.tensor.data() + slot * bytes, bytes};
 }
 
-void bundler::place(std::size_t member, const entry& e, output& to) {
+/// @param gap frames of the stream are missing before this one.
+void bundler::place(std::size_t member, const entry& e, bool gap, output& to) {
   const auto index = std::size_t{filled_} * members() + member;
   auto& s = open_->descriptor.slots[index];
   if (!e.content) {
@@ -140,14 +147,10 @@ void bundler::place(std::size_t member, const entry& e, output& to) {
     return;
   }
   s.meta = e.content->meta;
-  if (e.own) {
-    auto& gap = members_[member].gap;
-    if (gap)
-      s.meta.flags |= frame_gap_before;
-    gap = false;
-  } else {
+  if (gap)
+    s.meta.flags |= frame_gap_before;
+  else
     s.meta.flags &= static_cast<std::uint16_t>(~frame_gap_before);
-  }
   s.absent = pack(member, *e.content, index);
   if (s.absent != reason::none) {
     if (e.own)
@@ -178,72 +181,6 @@ reason bundler::pack(std::size_t member, const frame& f, std::size_t slot) {
     return reason::pack;
   open_->descriptor.slots[slot].geometry = *geometry;
   return reason::none;
-}
-
-void bundler::arm(graph_time arrived) {
-  open_->descriptor.opened = arrived;
-  due_ = never;
-  if (!lane_.live)
-    return;
-  const auto offer = [this](graph_time t, release_reason why) {
-    if (t < due_) {
-      due_ = t;
-      due_for_ = why;
-    }
-  };
-  if (options_.timeout)
-    offer(later_by(arrived, *options_.timeout), release_reason::timeout);
-  if (options_.late)
-    offer(
-      later_by(arrived, duration{static_cast<std::int64_t>(1.5e9 * options_.size / lane_.fps)}),
-      release_reason::late);
-  if (options_.window)
-    offer(next_edge(arrived, *options_.window), release_reason::window);
-}
-
-void bundler::wake(graph_time now, output& to) {
-  if (now >= due_)
-    release(due_for_, now, to);
-}
-
-void bundler::flush(graph_time now, output& to) {
-  if (own_ > 0) {
-    complete(release_reason::flush, now);
-    to.released.push_back(std::move(open_));
-  }
-  clear();
-  to_skip_ = 0;
-  passed_ = 0;
-}
-
-void bundler::end(stream_index stream, bool last_epoch, graph_time now, output& to) {
-  const auto at = std::ranges::find(lane_.members, stream);
-  if (at == lane_.members.end())
-    return;
-  auto& m = members_[static_cast<std::size_t>(at - lane_.members.begin())];
-  m.last.reset(); // its next frame begins an epoch and must not close a second hyperframe
-  m.ended = last_epoch;
-  if (members_.size() == 1 || holds(stream) || std::ranges::all_of(members_, &member_state::ended))
-    flush(now, to);
-}
-
-void bundler::release(release_reason why, graph_time now, output& to) {
-  if (!open_ || (own_ == 0 && filled_ < options_.count))
-    return; // nobody waits for context alone
-  const auto overlap = options_.stride < options_.size ? options_.size - options_.stride : 0;
-  const auto carried = std::min(overlap, filled_);
-  // First what can throw, so that `open_` still owns its frames then.
-  auto next = carried > 0 ? make() : nullptr;
-  if (next)
-    carry_over(*next, carried, to);
-  if (own_ > 0) {
-    complete(why, now);
-    to.released.push_back(std::move(open_));
-  }
-  clear();
-  open_ = std::move(next);
-  filled_ = carried;
-  to_skip_ = options_.stride > options_.size ? options_.stride - options_.size : 0;
 }
 
 /// Copies the newest `moments` of the open hyperframe to the head of `next`.
@@ -283,6 +220,7 @@ void bundler::complete(release_reason why, graph_time now) {
     newest = std::max(newest, s.meta.timeline);
   }
   d.span = newest - oldest;
+  d.off_pace = off_pace();
   for (std::size_t m = 0; m < members_.size(); ++m) {
     bool first = true;
     for (auto i = m; i < d.slots.size(); i += members()) {
@@ -295,7 +233,20 @@ void bundler::complete(release_reason why, graph_time now) {
   }
 }
 
+/// |place of the last moment - of the first - (moments - 1) * every / fps| > every / (2 fps)
+bool bundler::off_pace() const {
+  if (!lane_.paced || filled_ < 2)
+    return false;
+  const auto period = duration{static_cast<std::int64_t>(1e9 * options_.every / lane_.fps)};
+  const auto off = places_[filled_ - 1] - places_[0] - (filled_ - 1) * period;
+  return std::chrono::abs(off) > period / 2;
+}
+
 bool bundler::holds(stream_index stream) const {
+  for (auto n = ring_.begin(); n < ring_.end(); ++n)
+    for (const auto& e : ring_.at(n).entries)
+      if (e.own && e.content->meta.stream == stream)
+        return true;
   return open_ && std::ranges::any_of(open_->descriptor.slots, [&](const slot& s) {
            return s.own && s.meta.stream == stream;
          });
@@ -314,6 +265,13 @@ void bundler::give_up(outcome what, reason why, outcome_batch& into) {
       if (s.own)
         into.add(s.meta, what, why);
   clear();
+  for (; ring_.begin() < ring_.end(); ring_.pop())
+    for (const auto& e : ring_.at(ring_.begin()).entries)
+      if (e.own)
+        into.add(e.content->meta, what, why);
+  waiting_ = 0;
+  window_ = false;
+  requests_.clear();
 }
 
 } // namespace hyperframes

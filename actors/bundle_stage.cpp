@@ -1,51 +1,13 @@
 #include "actors/bundle.hpp"
+#include "actors/bundle_parameters.hpp"
 #include "runtime/defaults.hpp"
+#include "runtime/stream_stats.hpp"
 
 #include <algorithm>
 
 namespace hyperframes {
 
 namespace {
-
-using namespace std::chrono_literals;
-
-enum class bundle_over : std::uint8_t { time, cameras, both };
-
-bundle_over over(const settings& s) {
-  const auto& text = s.text("over");
-  return text == "cameras" ? bundle_over::cameras
-         : text == "both"  ? bundle_over::both
-                           : bundle_over::time;
-}
-
-std::uint32_t whole(const settings& s, std::string_view name, std::uint32_t otherwise) {
-  return s.has(name) ? static_cast<std::uint32_t>(s.integer(name)) : otherwise;
-}
-
-/// Moments in a hyperframe.
-std::uint32_t size_of(const settings& s) {
-  return over(s) == bundle_over::cameras ? 1 : whole(s, "size", 8);
-}
-
-bundle_options read(const settings& s) {
-  bundle_options o;
-  o.size = size_of(s);
-  o.stride = whole(s, "stride", o.size);
-  o.every = whole(s, "every", 1);
-  o.count = o.size;
-  o.keep_frames = s.flag("keep_frames");
-  o.late = true;
-  if (s.has("release")) {
-    const auto& r = s.group("release");
-    o.count = std::min(whole(r, "count", o.size), o.size);
-    if (r.has("timeout"))
-      o.timeout = r.time("timeout");
-    if (r.has("window"))
-      o.window = r.time("window");
-    o.late = r.has("late") ? r.flag("late") : !o.timeout && !o.window;
-  }
-  return o;
-}
 
 /// How the lane's frames are packed: what the model leaves open is as the lane's first stream is.
 std::optional<pack_spec> pack_of(const stage_plan& plan, const bundle_lane& lane) {
@@ -70,8 +32,8 @@ std::optional<pack_spec> pack_of(const stage_plan& plan, const bundle_lane& lane
 class bundle_stage final : public stage {
 public:
   explicit bundle_stage(const stage_plan& plan)
-    : over_(over(*plan.config)),
-      options_(read(*plan.config)),
+    : over_(bundle_over_of(*plan.config)),
+      options_(bundle_options_of(*plan.config)),
       lane_of_(plan.graph->streams.size()) {
     shared_.stage = plan.name;
     shared_.sequence = {plan.graph->node, plan.graph->run, 0};
@@ -98,8 +60,10 @@ public:
   void on_item(item i, stage_context& context) override {
     if (auto* f = std::get_if<frame>(&i))
       take(*f, context);
+    else if (auto* set = std::get_if<aligned_set_ptr>(&i))
+      take(**set, context);
     else
-      take(*std::get<aligned_set_ptr>(i), context);
+      fire(std::get<trigger>(i), context);
   }
   void on_end(const stream_end& end, stage_context& context) override {
     auto& b = bundler_of(end.stream);
@@ -139,11 +103,13 @@ private:
     lane.members = std::move(members);
     lane.live = false;
     lane.fps = 0;
+    lane.paced = true;
     lane.priority = plan.graph->streams[lane.members.front()].priority;
     for (auto s : lane.members) {
       const auto& facts = plan.graph->streams[s];
       const auto fps = facts.fps > 0 ? facts.fps : defaults::assumed_fps;
       lane.fps = lane.fps > 0 ? std::min(lane.fps, fps) : fps;
+      lane.paced = lane.paced && facts.fps > 0;
       lane.live = lane.live || facts.live;
       lane.priority = std::max(lane.priority, facts.priority);
       lane_of_[s] = static_cast<std::uint32_t>(bundlers_.size()) + 1;
@@ -188,9 +154,27 @@ private:
     pass_on(b, context);
   }
 
+  void fire(const trigger& t, stage_context& context) {
+    if (t.stream < lane_of_.size() && lane_of_[t.stream] == 0)
+      return; // it means hyperframes that another stage makes
+    for (std::uint32_t i = 0; i < bundlers_.size(); ++i) {
+      if (t.stream < lane_of_.size() && lane_of_[t.stream] != i + 1)
+        continue;
+      bundlers_[i].fire(t, context.now(), output_);
+      pass_on(bundlers_[i], context);
+    }
+    if (std::exchange(output_.triggers_lost, 0) > 0 && !std::exchange(told_of_lost_, true))
+      context.alarm(
+        "a trigger was lost: " + std::to_string(bundler::max_triggers)
+        + " of them waited for their moments already; it is said once");
+  }
+
   void pass_on(const bundler& from, stage_context& context) {
     for (auto& h : output_.released) {
       context.emit(h);
+      if (h->descriptor.off_pace)
+        for (const auto s : from.lane().members)
+          context.numbers(s).off_pace.fetch_add(1, std::memory_order_relaxed);
       h.reset(); // has left: `give_up` must not name it
     }
     output_.released.clear();
@@ -213,111 +197,8 @@ private:
   std::vector<bundler::entry> moment_;
   bundler::output output_;
   graph_time wish_ = never; ///< the earliest wake-up asked for
+  bool told_of_lost_ = false;
 };
-
-parameter release_parameter() {
-  return {
-    .name = "release",
-    .type = parameter_type::object,
-    .help =
-      "When a hyperframe is closed, whichever comes first. Its tail is padded and masked. Times "
-      "hold for live streams: files that are not read in real time are waited for.",
-    .fields = {
-      {.name = "count",
-       .type = parameter_type::integer,
-       .help = "When it has so many moments, by default `size`.",
-       .least = 1.0,
-       .most = 1024.0,
-       .unit = "frames"},
-      {.name = "timeout",
-       .type = parameter_type::duration,
-       .help = "So long after its oldest own frame arrived.",
-       .least = 0.001,
-       .most = 3600.0,
-       .causes_wait = true},
-      {.name = "window",
-       .type = parameter_type::duration,
-       .help = "At every multiple of this on the graph's clock; for files, of their frames' times.",
-       .least = 0.001,
-       .most = 3600.0,
-       .causes_wait = true},
-      {.name = "late",
-       .type = parameter_type::boolean,
-       .help = "1.5 size / fps after its oldest own frame arrived; on where neither `timeout` nor "
-               "`window` is given."}}};
-}
-
-std::vector<parameter> parameters() {
-  return {
-    {.name = "over",
-     .type = parameter_type::choice,
-     .help =
-       "What fills the slots: `time` takes `size` frames of one stream, `cameras` one aligned "
-       "set, `both` `size` aligned sets.",
-     .initial = initial_value(std::string{"time"}),
-     .choices = {"time", "cameras", "both"}},
-    {.name = "size",
-     .type = parameter_type::integer,
-     .help = "Frames or sets in a hyperframe, by default 8; always 1 set with `over: cameras`.",
-     .least = 1.0,
-     .most = 1024.0,
-     .unit = "frames"},
-    {.name = "stride",
-     .type = parameter_type::integer,
-     .help =
-       "New frames or sets from one hyperframe to the next, by default `size`. Below it, frames "
-       "are repeated as context; above it, the frames between are skipped.",
-     .least = 1.0,
-     .most = 65536.0,
-     .unit = "frames"},
-    {.name = "every",
-     .type = parameter_type::integer,
-     .help = "Takes each n-th frame or set; the others are skipped.",
-     .initial = initial_value(std::int64_t{1}),
-     .least = 1.0,
-     .most = 65536.0,
-     .unit = "frames"},
-    release_parameter(),
-    {.name = "keep_frames",
-     .type = parameter_type::boolean,
-     .help = "Hyperframes and results hold their frames' pixels, for sinks that draw on them.",
-     .initial = initial_value(false)},
-    {.name = "priority",
-     .type = parameter_type::integer,
-     .help = "For `schedule` with `order: priority`, higher first; by default the streams' own.",
-     .least = -1000.0,
-     .most = 1000.0},
-  };
-}
-
-source_mark mark_of(const settings& s, std::string_view name, const source_mark& otherwise) {
-  return s.has(name) && s.at(name).mark.line > 0 ? s.at(name).mark : otherwise;
-}
-
-void check(const settings& s, const source_mark& mark, std::vector<fault>& faults) {
-  if (over(s) == bundle_over::cameras && s.has("size") && s.integer("size") != 1)
-    faults.push_back(
-      {mark_of(s, "size", mark), "`over: cameras` makes a hyperframe of one set, and `size` is "
-                                   + std::to_string(s.integer("size"))
-                                   + "; leave `size` out, or use `over: both` for several sets"});
-  if (!s.has("release") || !s.group("release").has("count"))
-    return;
-  const auto size = size_of(s);
-  const auto& release = s.group("release");
-  const auto count = release.integer("count");
-  if (count > size)
-    faults.push_back(
-      {mark_of(release, "count", mark),
-       "`count: " + std::to_string(count) + "` is more than a hyperframe of " + std::to_string(size)
-         + " can hold; use at most " + std::to_string(size) + " or a larger `size`"});
-  else if (count < size && s.has("stride") && s.integer("stride") < size)
-    faults.push_back(
-      {mark_of(release, "count", mark),
-       "`count: " + std::to_string(count) + "` with `stride: " + std::to_string(s.integer("stride"))
-         + "`: hyperframes that overlap are released when they are full; leave "
-           "`count` out or make it "
-         + std::to_string(size)});
-}
 
 } // namespace
 
@@ -328,18 +209,25 @@ stage_description describe_bundle() {
   d.inputs = {
     {"in",
      {port_type::frame, port_type::aligned_set},
-     "Frames, or sets where several cameras share a hyperframe."}};
+     "Frames, or sets where several cameras share a hyperframe."},
+    {"trigger",
+     {port_type::trigger},
+     "With `release: { trigger: true }`, as in `from: [align, trigger]`.",
+     true}};
   d.outputs = {{"out", {port_type::hyperframe}, "Hyperframes, per stream or group in order."}};
   d.many_inputs = true;
-  d.parameters = parameters();
-  d.check = check;
+  d.parameters = bundle_parameters();
+  d.check = check_bundle;
+  d.check_inputs = check_bundle_inputs;
   d.holds = [](const settings& s) {
-    const std::uint64_t frames = size_of(s);
-    // The frame in hand; where frames are kept, those of the open hyperframe too.
-    return stage_holds{frames, 1 + (s.flag("keep_frames") ? frames : 0), 1};
+    const auto o = bundle_options_of(s);
+    const std::uint64_t frames = o.size;
+    // The frame in hand; where frames are kept, those of the open hyperframe too; the ring of `pre`.
+    return stage_holds{frames, 1 + (o.keep_frames ? frames : 0) + (o.pre ? frames : 0), 1};
   };
   d.bundle_size = [](const settings& s, std::uint32_t members) {
-    return over(s) == bundle_over::time ? size_of(s) : size_of(s) * members;
+    const auto size = bundle_options_of(s).size;
+    return bundle_over_of(s) == bundle_over::time ? size : size * members;
   };
   d.make = [](const stage_plan& plan) { return std::make_unique<bundle_stage>(plan); };
   return d;

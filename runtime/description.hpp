@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ struct port {
   std::string name; ///< "in", "out" for the only one
   std::vector<port_type> types; ///< what it takes or gives; an output with several has one per wiring
   std::string help{};
-  bool optional = false; ///< an output that nobody needs to take
+  bool optional = false; ///< an output that nobody needs to take, an input that nothing needs to give
 };
 
 /// A fault in a graph file, found before anything starts.
@@ -103,6 +104,11 @@ struct stage_description {
   std::vector<parameter> parameters;
   /// Rules between several parameters; appends a fault for each that does not hold.
   std::function<void(const settings&, const source_mark&, std::vector<fault>&)> check{};
+  /// Rules between the settings and what comes in, a type an edge; appends a fault for each that does
+  /// not hold.
+  std::function<void(const settings&, std::span<const port_type>, const source_mark&,
+                     std::vector<fault>&)>
+    check_inputs{};
   /// Loads what the stage needs (a model); called once, before anything starts.
   /// @param folder that relative paths start from.
   std::function<expected<stage_resource_ptr>(const settings&, const std::string& folder)> load{};
