@@ -7,21 +7,29 @@
 
 namespace hyperframes {
 
-stream_numbering::stream_numbering(stream_index stream, bool live, duration latency_budget)
-  : stream_(stream), live_(live), budget_(latency_budget) {}
+stream_numbering::stream_numbering(
+  stream_index stream, bool live, duration latency_budget, double declared_fps)
+  : stream_(stream), budget_(latency_budget) {
+  if (live)
+    model_.emplace(declared_fps);
+  file_clock_.declared_fps = declared_fps;
+  file_clock_.confidence = 1;
+}
 
-std::optional<stream_end> stream_numbering::epoch_before(const captured_frame& f) {
-  if (!last_)
-    return std::nullopt;
-  const auto step = f.captured - *last_;
-  if (step >= -max_backstep && (!live_ || step <= max_forward_step))
+std::optional<stream_end>
+stream_numbering::epoch_before(const captured_frame& f, arrival_time arrived) {
+  const bool jumps = model_ ? model_->jump_at(f.captured, arrived) != clock_model::jump::none
+                            : last_ && f.captured < *last_ - clock_model::max_backstep;
+  if (!jumps)
     return std::nullopt;
   stream_end end{stream_, epoch_, next_, false};
   ++epoch_;
   next_ = 0;
-  first_.reset();
-  last_.reset();
-  offset_ = duration::max();
+  if (!model_) {
+    base_ += *last_ - *first_ + interval_;
+    first_.reset();
+    ++file_clock_.jumps_back;
+  }
   return end;
 }
 
@@ -36,23 +44,32 @@ frame_meta stream_numbering::stamp(const captured_frame& f, arrival_time arrived
   meta.arrived = arrived;
   meta.flags = f.flags;
   meta.truth = f.truth;
-  if (!first_)
-    first_ = f.captured;
-  else if (f.device_id != last_device_id_ + 1) {
+  std::uint64_t lost = 0;
+  if (meta.frame_id > 0 && f.device_id != last_device_id_ + 1) {
     meta.flags |= frame_gap_before;
-    device_lost_ += f.device_id > last_device_id_ ? f.device_id - last_device_id_ - 1 : 0;
+    lost = f.device_id > last_device_id_ ? f.device_id - last_device_id_ - 1 : 0;
+    device_lost_ += lost;
   }
   last_device_id_ = f.device_id;
-  last_ = last_ ? std::max(*last_, f.captured) : f.captured;
-  if (live_) {
-    offset_ = std::min(offset_, arrived.time_since_epoch() - f.captured.time_since_epoch());
-    meta.timeline = graph_time{f.captured.time_since_epoch() + offset_};
-    if (budget_ != duration::max())
-      meta.deadline = later_by(meta.timeline, budget_);
-  } else {
-    meta.timeline = graph_time{f.captured - *first_};
+  if (!model_) {
+    meta.timeline = place_in_file(f.captured);
+    return meta;
   }
+  meta.timeline = model_->add(f.captured, arrived, lost);
+  if (budget_ != duration::max())
+    meta.deadline = later_by(meta.timeline, budget_);
   return meta;
+}
+
+graph_time stream_numbering::place_in_file(capture_time captured) {
+  if (!first_) {
+    first_ = last_ = captured;
+  } else if (captured > *last_) {
+    interval_ = captured - *last_;
+    last_ = captured;
+    file_clock_.fps = static_cast<double>(next_ - 1) / in_seconds(*last_ - *first_);
+  }
+  return graph_time{base_ + (captured - *first_)};
 }
 
 std::uint32_t prefetch_of(const camera_info& info) {
@@ -72,7 +89,7 @@ public:
     if (!resource_)
       throw failure(make_error(errc::stage_failed, plan.name, "got no cameras"));
     for (const auto& source : resource_->sources)
-      inputs_.push_back({{}, stream_numbering{source.stream, source.info.live, facts_->latency_budget},
+      inputs_.push_back({{}, stream_numbering{source.stream, source.info.live, facts_->latency_budget, source.info.fps},
                          source.stream, source.info.live, {}, false});
   }
 
@@ -220,9 +237,11 @@ private:
   }
 
   void send(input& in, arrived_frame& f, stage_context& context) {
-    if (const auto end = in.numbering.epoch_before(f.captured))
+    if (const auto end = in.numbering.epoch_before(f.captured, as_arrival(f.arrived)))
       context.emit(*end);
     const auto meta = in.numbering.stamp(f.captured, as_arrival(f.arrived));
+    if (const auto news = in.numbering.take_news())
+      context.alarm("stream " + facts_->streams[in.stream].id + ": " + *news);
     resource_->captured(in.stream);
     if (f.captured.buffer)
       context.emit(frame{meta, std::move(f.captured.media), std::move(f.captured.buffer)});

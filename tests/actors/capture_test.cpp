@@ -44,13 +44,15 @@ TEST_CASE("what the device lost is counted, where its counter tells") {
     std::uint64_t lost;
   };
   stream_numbering numbering{0, true, duration::max()};
+  std::int64_t arrival = 0;
   // In turn: the first, one more, two lost, the counter starts anew, one lost, a new epoch, one lost.
   for (const auto& [ms, id, lost] : {row{0, 7, 0}, row{33, 8, 0}, row{132, 11, 2}, row{165, 0, 2}, row{231, 2, 3},
                                      row{60'000, 900, 3}, row{60'066, 902, 4}}) {
     CAPTURE(ms);
     const auto f = at(ms, id);
-    numbering.epoch_before(f);
-    numbering.stamp(f, arrived(ms));
+    arrival += 33;
+    numbering.epoch_before(f, arrived(arrival));
+    numbering.stamp(f, arrived(arrival));
     CHECK(numbering.device_lost() == lost);
   }
 }
@@ -78,6 +80,37 @@ TEST_CASE("a file's time line begins at its first frame and has no deadline") {
   CHECK(meta.deadline == never);
 }
 
+TEST_CASE("an epoch of a file goes on where the last one ended") {
+  stream_numbering numbering{0, false, duration::max(), 25};
+  std::vector<std::int64_t> places;
+  for (const auto captured : {1000, 1040, 1080, 500, 540, 520, 580}) {
+    numbering.epoch_before(at(captured), arrived(0));
+    places.push_back(numbering.stamp(at(captured), arrived(0)).timeline.time_since_epoch() / milliseconds{1});
+  }
+  CHECK(places == std::vector<std::int64_t>{0, 40, 80, 120, 160, 140, 200});
+  CHECK(numbering.clock().jumps_back == 1);
+  CHECK(numbering.clock().fps == doctest::Approx(3 / 0.08));
+  CHECK_FALSE(numbering.take_news());
+}
+
+TEST_CASE("what a live stream's clock does is told, and counted") {
+  stream_numbering numbering{0, true, duration::max(), 30};
+  const auto give = [&](std::int64_t captured, std::int64_t arrival) {
+    numbering.epoch_before(at(captured), arrived(arrival));
+    return numbering.stamp(at(captured), arrived(arrival));
+  };
+  for (int i = 0; i < 100; ++i)
+    give(5000 + 33 * i, 10 + 33 * i);
+  CHECK_FALSE(numbering.take_news());
+  CHECK(numbering.clock().offset == milliseconds{-4990});
+  const auto meta = give(1000, 3310);
+  CHECK(meta.epoch == 1);
+  CHECK(meta.frame_id == 0);
+  CHECK(meta.timeline == graph_time{milliseconds{3310}});
+  CHECK(numbering.clock().jumps_back == 1);
+  CHECK(numbering.take_news() == "its clock jumped back by 7.300 s; a new epoch begins");
+}
+
 TEST_CASE("a jump of the clock begins an epoch") {
   struct row {
     const char* what;
@@ -94,9 +127,9 @@ TEST_CASE("a jump of the clock begins an epoch") {
   for (const auto& r : rows) {
     CAPTURE(r.what);
     stream_numbering numbering{0, r.live, duration::max()};
-    CHECK_FALSE(numbering.epoch_before(at(1000)));
+    CHECK_FALSE(numbering.epoch_before(at(1000), arrived(0)));
     numbering.stamp(at(1000), arrived(0));
-    const auto end = numbering.epoch_before(at(r.second));
+    const auto end = numbering.epoch_before(at(r.second), arrived(5));
     CHECK(end.has_value() == r.new_epoch);
     if (end) {
       CHECK(end->epoch == 0);

@@ -1,0 +1,360 @@
+#include "actors/clock_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <utility>
+
+namespace hyperframes {
+
+namespace {
+
+using ns = std::int64_t;
+
+constexpr ns millisecond = 1'000'000;
+constexpr ns second = 1'000 * millisecond;
+constexpr ns window_length = second;
+constexpr std::size_t most_windows = 64;
+constexpr std::size_t windows_for_slope = 8;
+constexpr std::size_t windows_for_trust = 16;
+constexpr std::size_t windows_of_shift = 5;
+constexpr double least_shift = 20.0 * millisecond;
+constexpr double usual_spread = 10.0 * millisecond;
+constexpr ns learning = 2 * second;
+constexpr ns jump_memory = 10 * second;
+constexpr int standing_frames = 10;
+constexpr ns standing_time = 500 * millisecond;
+constexpr double off_slightly = 0.05, off_grossly = 0.25;
+constexpr std::size_t slightly_windows = 5, grossly_windows = 3;
+constexpr int most_needed = 80;
+constexpr std::size_t windows_for_rate = 10;
+constexpr double declared_off = 0.2, declared_right = 0.1;
+
+/// Times come from outside: their distance stops at the borders instead of overflowing.
+ns minus(ns a, ns b) {
+  ns result = 0;
+  if (__builtin_sub_overflow(a, b, &result))
+    return a < b ? std::numeric_limits<ns>::min() : std::numeric_limits<ns>::max();
+  return result;
+}
+
+ns plus(ns a, ns b) {
+  ns result = 0;
+  if (__builtin_add_overflow(a, b, &result))
+    return b < 0 ? std::numeric_limits<ns>::min() : std::numeric_limits<ns>::max();
+  return result;
+}
+
+double fraction(ns a, ns b) {
+  return static_cast<double>(a) / static_cast<double>(b);
+}
+
+template <class Values>
+double median(Values first, Values last) {
+  const auto middle = first + (last - first) / 2;
+  std::nth_element(first, middle, last);
+  return *middle;
+}
+
+std::string number(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+} // namespace
+
+double clock_model::line::of(ns captured) const {
+  return value + slope * static_cast<double>(minus(captured, at));
+}
+
+clock_model::clock_model(double declared_fps) : windows_(most_windows), rates_(windows_for_trust) {
+  estimate_.declared_fps = declared_fps;
+  period_ = declared_fps > 0 ? second / declared_fps : 0;
+}
+
+clock_model::jump clock_model::jump_at(capture_time captured, arrival_time arrived) const {
+  return estimate_.by_arrival
+           ? jump::none
+           : classify(captured.time_since_epoch().count(), arrived.time_since_epoch().count());
+}
+
+clock_model::jump clock_model::classify(ns captured, ns arrived) const {
+  if (!begun_)
+    return jump::none;
+  const auto step = minus(captured, last_captured_);
+  if (step < -duration{max_backstep}.count())
+    return jump::back;
+  const auto ahead = minus(step, arrived - last_arrived_);
+  if (ahead > duration{max_forward_step}.count())
+    return jump::forward;
+  if (last_arrived_ - since_ < learning)
+    return jump::none;
+  const auto most = static_cast<double>(duration{max_lead}.count()) + 1.5 * period_;
+  const auto lead = static_cast<double>(minus(captured, arrived)) + line_.of(captured) - lowered_;
+  return lead > most && static_cast<double>(ahead) > most ? jump::forward : jump::none;
+}
+
+graph_time clock_model::add(capture_time captured, arrival_time arrived, std::uint64_t lost) {
+  const auto c = captured.time_since_epoch().count();
+  const auto a = arrived.time_since_epoch().count();
+  if (!begun_) {
+    begun_ = true;
+    open_.start = a;
+    last_arrived_ = a;
+    restart(c, a);
+  } else {
+    if (const auto what = classify(c, a); what != jump::none)
+      jumped(what, c, a);
+    else
+      follow(c, a);
+  }
+  into_window(c, a, lost);
+  last_captured_ = std::max(last_captured_, c);
+  previous_captured_ = c;
+  last_arrived_ = a;
+  const auto offset = static_cast<ns>(std::llround(line_.of(c) - lowered_));
+  estimate_.offset = duration{offset};
+  return graph_time{duration{estimate_.by_arrival ? a : std::min(plus(c, offset), a)}};
+}
+
+void clock_model::jumped(jump what, ns captured, ns arrived) {
+  (what == jump::back ? estimate_.jumps_back : estimate_.jumps_forward)++;
+  const auto by = minus(minus(captured, last_captured_), arrived - last_arrived_);
+  const auto last = estimate_.jumps();
+  jumped_at_[last % jumped_at_.size()] = arrived;
+  const auto third_last = jumped_at_[(last + 1) % jumped_at_.size()];
+  if (!estimate_.by_arrival)
+    tell(
+      std::string{"its clock jumped "} + (what == jump::back ? "back" : "forward") + " by "
+      + number("%.3f s", std::abs(static_cast<double>(by)) / second) + "; a new epoch begins");
+  blamed_ = true;
+  if (!estimate_.by_arrival && last >= jumped_at_.size() && arrived - third_last <= jump_memory)
+    doubt("it jumped 3 times within " + number("%.1f s", fraction(arrived - third_last, second)));
+  restart(captured, arrived);
+}
+
+void clock_model::restart(ns captured, ns arrived) {
+  const auto delay = minus(arrived, captured);
+  const bool same_crystal = windows_.size() >= windows_for_slope && !estimate_.by_arrival;
+  windows_.clear();
+  shifted_ = 0;
+  line_ = {same_crystal ? line_.slope : 0, captured, static_cast<double>(delay), 0};
+  lowered_ = 0;
+  open_.at = captured;
+  open_.least = delay;
+  since_ = arrived;
+  last_captured_ = captured;
+  moved_at_ = arrived;
+  standing_ = 0;
+}
+
+void clock_model::follow(ns captured, ns arrived) {
+  const auto delay_step = std::abs(
+    static_cast<double>(minus(minus(arrived, captured), minus(last_arrived_, previous_captured_))));
+  jitter_ += (delay_step - jitter_) / 16;
+  estimate_.jitter = duration{std::llround(jitter_)};
+  judge_steps(captured, arrived);
+}
+
+/// Does the clock stand still, or does it stray where the arrivals do not?
+void clock_model::judge_steps(ns captured, ns arrived) {
+  constexpr double longest = 10.0 * second, farthest = 1.0 * second;
+  const auto between = static_cast<double>(arrived - last_arrived_);
+  const auto step = static_cast<double>(minus(captured, previous_captured_));
+  if (period_ <= 0)
+    period_ = between;
+  else if (rates_.size() < 2)
+    period_ += (std::min(between, longest) - period_) / 16;
+  const auto stray = [&](double value) { return std::min(std::abs(value - period_), farthest); };
+  uneven_captured_ += (stray(step) - uneven_captured_) / 16;
+  uneven_arrived_ += (stray(between) - uneven_arrived_) / 16;
+  ++intervals_;
+  if (captured > last_captured_) {
+    standing_ = 0;
+    moved_at_ = arrived;
+  } else if (++standing_ >= standing_frames && arrived - moved_at_ >= standing_time) {
+    blamed_ = true;
+    if (!estimate_.by_arrival)
+      doubt(
+        "it stands still since " + std::to_string(standing_) + " frames, "
+        + number("%.1f s", fraction(arrived - moved_at_, second)));
+  }
+}
+
+void clock_model::into_window(ns captured, ns arrived, std::uint64_t lost) {
+  const auto pause = static_cast<double>(arrived - last_arrived_);
+  if (pause > std::max(2.0 * second, 5 * period_)) {
+    rates_.clear(); // a silence is no rate
+    open_.frames = open_.lost = 0;
+  }
+  if (arrived - open_.start >= window_length) {
+    if (open_.frames > 0)
+      close_window();
+    measure_rate(arrived);
+    open_ = {arrived, captured, minus(arrived, captured), 0, 0};
+  }
+  ++open_.frames;
+  open_.lost += std::min<std::uint64_t>(lost, 1000);
+  const auto delay = minus(arrived, captured);
+  if (delay < open_.least) {
+    open_.least = delay;
+    open_.at = captured;
+  }
+  lowered_ = std::max(lowered_, line_.of(captured) - static_cast<double>(delay));
+}
+
+void clock_model::close_window() {
+  rates_.push_back(open_);
+  forget_before_shift(open_);
+  windows_.push_back(open_);
+  fit();
+  judge_windows();
+  blamed_ = false;
+}
+
+void clock_model::forget_before_shift(const window& w) {
+  const auto off = static_cast<double>(w.least) - line_.of(w.at);
+  if (std::abs(off) <= std::max(least_shift, 4 * line_.spread)) {
+    shifted_ = 0;
+    return;
+  }
+  shifted_ = shifted_up_ == (off > 0) ? shifted_ + 1 : 1;
+  shifted_up_ = off > 0;
+  if (shifted_ < windows_of_shift)
+    return;
+  while (windows_.size() >= shifted_)
+    windows_.pop_front();
+  shifted_ = 0;
+}
+
+/// Lays the line below the least delays. Windows that left it count only where they lie below.
+void clock_model::fit() {
+  if (shifted_ >= windows_.size())
+    shifted_ = 0;
+  const auto settled = windows_.size() - shifted_;
+  if (settled >= windows_for_slope) {
+    line_.slope = median_slope(settled);
+    estimate_.drift_ppm = -line_.slope * 1e6;
+  }
+  line_.at = windows_.back().at;
+  line_.value = 0;
+  std::array<double, most_windows> above{};
+  std::ranges::transform(windows_, above.begin(), [&](const window& w) {
+    return static_cast<double>(w.least) - line_.of(w.at);
+  });
+  const auto border = above.begin() + static_cast<std::ptrdiff_t>(settled);
+  const auto last = border + static_cast<std::ptrdiff_t>(shifted_);
+  line_.value = *std::min_element(above.begin(), border);
+  lowered_ = line_.value - *std::min_element(above.begin(), last);
+  line_.spread = median(above.begin(), border) - line_.value;
+  const auto seen =
+    std::min(1.0, static_cast<double>(windows_.size()) / static_cast<double>(windows_for_trust));
+  estimate_.confidence = estimate_.by_arrival ? 0 : seen / (1 + line_.spread / usual_spread);
+}
+
+/// Of all pairs of the oldest `count` windows.
+double clock_model::median_slope(std::size_t count) const {
+  std::array<double, most_windows*(most_windows - 1) / 2> slopes;
+  auto last = slopes.begin();
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = i + 1; j < count; ++j)
+      if (const auto run = windows_[j].at - windows_[i].at; run != 0)
+        *last++ = fraction(windows_[j].least - windows_[i].least, run);
+  return last == slopes.begin() ? 0 : median(slopes.begin(), last);
+}
+
+void clock_model::measure_rate(ns now) {
+  if (rates_.size() < 2)
+    return;
+  std::uint64_t frames = 0, lost = 0;
+  for (const auto& w : rates_) {
+    frames += w.frames;
+    lost += w.lost;
+  }
+  const auto time = fraction(now - rates_.front().start, second);
+  estimate_.fps = static_cast<double>(frames) / time;
+  period_ = second / estimate_.fps;
+  if (estimate_.declared_fps <= 0 || rates_.size() < windows_for_rate)
+    return;
+  const auto real = static_cast<double>(frames + lost) / time;
+  const auto off = std::abs(real / estimate_.declared_fps - 1);
+  if (off > declared_off && !off_rate_)
+    tell(
+      "it gives " + number("%.1f", real) + " frames per second, declared are "
+      + number("%.1f", estimate_.declared_fps));
+  off_rate_ = off > (off_rate_ ? declared_right : declared_off);
+}
+
+double clock_model::growth(std::size_t from, std::size_t to) const {
+  const auto& older = windows_[windows_.size() - 1 - from];
+  const auto& newer = windows_[windows_.size() - 1 - to];
+  const auto time = minus(newer.at + newer.least, older.at + older.least); // between the arrivals
+  return time > 0 ? fraction(minus(newer.least, older.least), time) : 0;
+}
+
+void clock_model::judge_windows() {
+  const auto off = [&](std::size_t windows, double most) {
+    if (windows_.size() <= windows)
+      return false;
+    bool slow = true, fast = true;
+    for (std::size_t i = 0; i < windows; ++i) {
+      slow = slow && growth(i + 1, i) > most;
+      fast = fast && growth(i + 1, i) < -most;
+    }
+    return slow || fast;
+  };
+  const auto rate = [&](std::size_t windows) {
+    return "it runs " + number("%.2f s", 1 - growth(windows, 0)) + " per second";
+  };
+  const bool wild = intervals_ >= 2 * standing_frames && uneven_captured_ > least_shift
+                    && uneven_captured_ > period_ / 2 && uneven_captured_ > 2 * uneven_arrived_;
+  if (!estimate_.by_arrival) {
+    if (off(grossly_windows, off_grossly))
+      doubt(rate(grossly_windows));
+    else if (off(slightly_windows, off_slightly))
+      doubt(rate(slightly_windows));
+    else if (wild)
+      doubt(
+        "its intervals stray from the period by "
+        + number("%.0f ms", uneven_captured_ / millisecond) + ", those of the arrivals by "
+        + number("%.0f ms", uneven_arrived_ / millisecond));
+    return;
+  }
+  const bool drifts = windows_.size() < 2 || std::abs(growth(1, 0)) > off_grossly
+                      || (windows_.size() > 3 && std::abs(growth(3, 0)) > off_slightly);
+  good_ = blamed_ || wild || drifts ? 0 : good_ + 1;
+  if (good_ >= needed_)
+    believe();
+}
+
+void clock_model::doubt(const std::string& why) {
+  estimate_.by_arrival = true;
+  estimate_.confidence = 0;
+  good_ = 0;
+  tell("its clock is not credible: " + why + "; its frames are placed by their arrival");
+}
+
+void clock_model::believe() {
+  estimate_.by_arrival = false;
+  while (windows_.size() > static_cast<std::size_t>(good_) + 1)
+    windows_.pop_front();
+  needed_ = std::min(2 * needed_, most_needed);
+  shifted_ = 0;
+  line_.slope = 0;
+  fit();
+  tell("its clock is credible again; its frames are placed by their capture time");
+}
+
+void clock_model::tell(const std::string& sentence) {
+  news_ += (news_.empty() ? "" : "; ") + sentence;
+}
+
+std::optional<std::string> clock_model::take_news() {
+  if (news_.empty())
+    return std::nullopt;
+  return std::exchange(news_, {});
+}
+
+} // namespace hyperframes

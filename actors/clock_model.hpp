@@ -1,0 +1,144 @@
+#pragma once
+
+#include "runtime/time.hpp"
+
+#include <boost/circular_buffer.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace hyperframes {
+
+/// What is known of a stream's clock. Zero where nothing is known yet.
+struct clock_estimate {
+  duration offset{};    ///< graph time minus the camera's at the newest frame, least delay included
+  double drift_ppm = 0; ///< how much faster the camera's clock runs than the graph's
+  duration jitter{};    ///< mean change of the delay from frame to frame
+  double fps = 0;       ///< frames that arrive per second, over the last 16 s
+  double declared_fps = 0; ///< 0 unknown or variable
+  std::uint64_t jumps_back = 0, jumps_forward = 0;
+  /// In the camera's clock, 0 to 1: (share of 16 s that was seen) / (1 + spread of the least delays
+  /// / 10 ms). 0 while the stream is placed by arrival.
+  double confidence = 0;
+  bool by_arrival = false; ///< the camera's clock is not credible
+  std::uint64_t jumps() const { return jumps_back + jumps_forward; }
+};
+
+/// Puts the frames of a live stream on the graph's time line, and judges the camera's clock.
+///
+///   place(frame) = min(captured + offset(captured), arrived)
+///   offset(t)    = slope * t + the largest constant that lies below every delay seen
+///
+/// where delay = arrived - captured. The slope comes from the least delays of 1 s windows, at most
+/// 64: the median of the slopes of all pairs of them, so that queues, bursts and late frames, which
+/// only ever add delay, do not move it. The method is that of V. Paxson, "On Calibrating
+/// Measurements of Packet Transit Times", SIGMETRICS 1998, section 5 (least delays per interval,
+/// robust line), with the line estimator of H. Theil (1950) and P. K. Sen, JASA 63 (1968). The
+/// jitter is that of RFC 3550, section 6.4.1.
+///
+/// Where the least delays leave the line for 5 windows in the same direction, by more than
+/// max(20 ms, 4 spreads), the path or the clock has shifted: the windows before are forgotten.
+///
+/// A jump is a step back of the capture time by more than 200 ms, or one forward that puts a frame
+/// more than 200 ms and a period and a half after its own arrival; before 2 s were seen, 10 s.
+///
+/// The clock is not credible where, in numbers,
+///   - it stands still for 10 frames and half a second;
+///   - it runs 5 % too fast or too slow for 5 windows on end, or 25 % for 3;
+///   - it jumps 3 times within 10 s;
+///   - capture intervals stray from the mean period by more than half of it and 20 ms, twice as
+///   much
+///     as the arrivals do.
+/// The stream is then placed by arrival, and jumps begin no epoch. The clock is believed again when
+/// nothing of that was seen for 5 windows; twice as many after each relapse, at most 80.
+///
+/// Work per frame is constant, and once a second some 2,000 slopes; memory is fixed. Depends on
+/// nothing but its input. Not thread-safe.
+class clock_model {
+public:
+  enum class jump : std::uint8_t { none, back, forward };
+
+  static constexpr duration max_backstep = std::chrono::milliseconds{200};
+  static constexpr duration max_forward_step = std::chrono::seconds{10}; ///< before 2 s were seen
+  static constexpr duration max_lead = std::chrono::milliseconds{200};   ///< afterwards
+
+  /// @param declared_fps 0: unknown or variable.
+  explicit clock_model(double declared_fps = 0);
+
+  /// @returns whether a frame with these times, as the next one, begins an epoch. `none` while the
+  /// stream is placed by arrival.
+  jump jump_at(capture_time captured, arrival_time arrived) const;
+
+  /// Takes the stream's next frame, in the order of arrival.
+  /// @param lost frames that the device's counter jumped over before this one.
+  /// @returns its place, never after `arrived`.
+  graph_time add(capture_time captured, arrival_time arrived, std::uint64_t lost = 0);
+
+  const clock_estimate& estimate() const { return estimate_; }
+
+  /// What the user should be told since the last call, as the end of a sentence that begins with
+  /// the stream: "its clock jumped back by 3.000 s; a new epoch begins".
+  std::optional<std::string> take_news();
+
+private:
+  using ns = std::int64_t;
+  struct window {
+    ns start = 0; ///< arrival of its first frame
+    ns at = 0;    ///< capture time of the frame with the least delay
+    ns least = 0; ///< that delay
+    std::uint64_t frames = 0, lost = 0;
+  };
+  /// Delay by capture time: value + slope * (captured - at).
+  struct line {
+    double slope = 0;
+    ns at = 0;
+    double value = 0;  ///< ns
+    double spread = 0; ///< median distance of the windows' least delays from it, in ns
+    double of(ns captured) const;
+  };
+
+  jump classify(ns captured, ns arrived) const;
+  void jumped(jump what, ns captured, ns arrived);
+  void restart(ns captured, ns arrived);
+  void follow(ns captured, ns arrived);
+  void judge_steps(ns captured, ns arrived);
+  void into_window(ns captured, ns arrived, std::uint64_t lost);
+  void close_window();
+  void forget_before_shift(const window& w);
+  void fit();
+  double median_slope(std::size_t windows) const;
+  void measure_rate(ns now);
+  void judge_windows();
+  /// How much the delay grew per time between two closed windows, counted from the newest.
+  double growth(std::size_t from, std::size_t to) const;
+  void doubt(const std::string& why);
+  void believe();
+  void tell(const std::string& sentence);
+
+  clock_estimate estimate_;
+  boost::circular_buffer<window> windows_; ///< closed ones since the last jump or shift
+  boost::circular_buffer<window> rates_;   ///< closed ones since the last pause
+  window open_;
+  line line_;
+  double lowered_ = 0;      ///< ns by which frames came below the line since it was fitted
+  std::size_t shifted_ = 0; ///< newest windows that left the line in the same direction
+  bool shifted_up_ = false;
+  bool begun_ = false;
+  ns since_ = 0;         ///< arrival of the first frame behind the last jump
+  ns last_captured_ = 0; ///< the largest since then
+  ns previous_captured_ = 0, last_arrived_ = 0;
+  ns moved_at_ = 0;                ///< arrival of the last frame that moved the clock on
+  int standing_ = 0;               ///< frames since
+  double jitter_ = 0, period_ = 0; ///< ns
+  double uneven_captured_ = 0, uneven_arrived_ = 0; ///< mean distance of intervals from the period
+  int intervals_ = 0;
+  std::array<ns, 3> jumped_at_{}; ///< arrivals of the last jumps
+  int good_ = 0, needed_ = 5;     ///< windows without blame; of these before it is believed
+  bool blamed_ = false;           ///< in the open window
+  bool off_rate_ = false;
+  std::string news_;
+};
+
+} // namespace hyperframes
