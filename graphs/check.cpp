@@ -1,6 +1,7 @@
 #include "graphs/check.hpp"
 
 #include "graphs/parameters.hpp"
+#include "graphs/plan.hpp"
 #include "graphs/values.hpp"
 
 #include <algorithm>
@@ -26,7 +27,9 @@ void check_name(
   const bool good = !name.empty() && std::ranges::all_of(name, [&](char c) {
     return is_name_letter(static_cast<unsigned char>(c), others);
   });
-  if (!good)
+  if (const auto problem = range_problem(name); !problem.empty())
+    check.fail(where, what + " '" + name + "': " + problem);
+  else if (!good)
     check.fail(
       where, what + " '" + name + "' may hold letters, digits and the signs " + std::string{others}
                + " only");
@@ -39,7 +42,8 @@ void check_version(const document_node& root, graph_check& check) {
       root.mark,
       std::string{"the key 'hyperframes' is missing: a graph file begins with hyperframes: "}
         + known_version);
-  else if (e->value.what != kind::scalar || e->value.text != known_version)
+  else if (!e->value.unknown
+           && (e->value.what != kind::scalar || e->value.text != known_version))
     check.fail(
       e->value.mark,
       "hyperframes is " + in_words(e->value) + ": this build reads version " + known_version);
@@ -95,6 +99,8 @@ void check_camera(const document_node& entry, checked_stream& stream, graph_chec
     return check.fail(
       camera.mark, "camera has no type: expected type: with one of " + join_words(types, " or "));
   stream.camera = check.known.cameras.find(type->value.text);
+  if (type->value.unknown)
+    return;
   if (!stream.camera)
     return check.fail(
       type->value.mark,
@@ -104,12 +110,18 @@ void check_camera(const document_node& entry, checked_stream& stream, graph_chec
   const auto before = check.faults.size();
   stream.config =
     check_parameters(stream.camera->parameters, camera, "camera", reserved, check.faults);
+  if (has_unknown(camera))
+    return;
+  if (stream.camera->complete)
+    stream.camera->complete(*stream.config, stream.id);
   if (stream.camera->check && check.faults.size() == before)
     stream.camera->check(*stream.config, camera.mark, check.faults);
+  stream.sound = check.faults.size() == before;
 }
 
 void check_stream(const document_node& entry, graph_check& check) {
   checked_stream stream;
+  stream.sound = false;
   stream.mark = entry.mark;
   const std::vector<std::string> reserved{"camera"};
   const auto values =
@@ -173,6 +185,7 @@ void check_stage(const document_entry& entry, graph_check& check) {
   const auto& name = entry.key;
   const auto& n = entry.value;
   checked_stage stage;
+  stage.sound = false;
   stage.name = name;
   stage.mark = entry.mark;
   stage.config = std::make_shared<settings>();
@@ -195,7 +208,8 @@ void check_stage(const document_entry& entry, graph_check& check) {
       check.fail(
         type ? type->value.mark : entry.mark,
         name + " has no type: expected type: with one of " + join_words(types, " or "));
-    else if (stage.kind = check.known.stages.find(type->value.text); !stage.kind)
+    else if (stage.kind = check.known.stages.find(type->value.text);
+             !stage.kind && !type->value.unknown)
       check.fail(
         type->value.mark, "there is no stage type '" + type->value.text
                             + "': " + suggestion(type->value.text, types));
@@ -206,8 +220,10 @@ void check_stage(const document_entry& entry, graph_check& check) {
       document_node map = n;
       map.mark = entry.mark;
       stage.config = check_parameters(stage.kind->parameters, map, name, reserved, check.faults);
-      if (stage.kind->check && check.faults.size() == before)
+      const bool good = check.faults.size() == before && !has_unknown(n);
+      if (stage.kind->check && good)
         stage.kind->check(*stage.config, entry.mark, check.faults);
+      stage.sound = good && check.faults.size() == before;
     }
     if (const auto* from = n.find("from")) {
       if (from->value.what == kind::list)
@@ -269,7 +285,7 @@ void check_stages(const document_node& stages, graph_check& check) {
 }
 
 read_result check_document(
-  document_node root, const std::string& name, std::string folder, const catalogues& known,
+  document_node root, document_origin origin, const catalogues& known,
   const graph_options& options, std::vector<fault> faults) {
   read_result result;
   result.faults = std::move(faults);
@@ -282,8 +298,9 @@ read_result check_document(
   apply_overrides(root, options.overrides, result.faults);
   expand_variables(root, options.environment, result.faults);
   graph_check check{known, result.faults};
-  check.graph.folder = std::move(folder);
-  check_top(root, name, check);
+  check.graph.folder = std::move(origin.folder);
+  check.graph.file = std::move(origin.file);
+  check_top(root, origin.name, check);
   if (const auto streams = child(root, "streams", check, "a list, each entry with id and camera");
       root.find("streams"))
     check_streams(streams, check);
@@ -294,9 +311,11 @@ read_result check_document(
       root.find("stages"))
     check_stages(stages, check);
   check_wiring(check);
-  sort_faults(result.faults);
   if (result.faults.empty())
     result.graph = std::move(check.graph);
+  else
+    check_resources(check.graph, result.faults);
+  sort_faults(result.faults);
   return result;
 }
 

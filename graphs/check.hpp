@@ -33,11 +33,18 @@ struct graph_check {
   }
 };
 
+/// Where a document comes from.
+struct document_origin {
+  std::string name;         ///< in marks
+  std::string folder = "."; ///< that relative paths start from
+  std::string file{};       ///< empty: it was read from no file
+};
+
 /// The whole check of a document that was parsed: expands ranges, checks the keys at the top, the
-/// streams, the stages and their wiring. Sorts the faults by line.
-/// @param folder that relative paths start from.
+/// streams, the stages and their wiring; where that has faults, also what the sound parts name.
+/// Sorts the faults by line.
 read_result check_document(
-  document_node root, const std::string& name, std::string folder, const catalogues& known,
+  document_node root, document_origin origin, const catalogues& known,
   const graph_options& options, std::vector<fault> faults);
 
 // The steps of `check_document`.
@@ -49,6 +56,8 @@ void check_cycles(graph_check& check);
 /// Which streams each source captures and which pass each stage; streams that are captured by
 /// nobody or twice; streams that come to a settling stage by two paths.
 void check_paths(graph_check& check);
+/// What stages have to say of the streams that pass them. Only where the wiring has no fault.
+void check_passing_streams(graph_check& check);
 
 /// @returns true where `text` matches `pattern` (* any letters, ? one letter).
 bool matches(std::string_view pattern, std::string_view text);

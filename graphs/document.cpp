@@ -1,9 +1,11 @@
 #include "graphs/document.hpp"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <sstream>
 
 namespace hyperframes {
@@ -288,6 +290,12 @@ document_entry* document_node::find(std::string_view key) {
   return const_cast<document_entry*>(std::as_const(*this).find(key));
 }
 
+bool has_unknown(const document_node& n) {
+  return n.unknown || std::ranges::any_of(n.items, has_unknown)
+         || std::ranges::any_of(
+           n.entries, [](const document_entry& e) { return has_unknown(e.value); });
+}
+
 document_node document_node::scalar(std::string text, source_mark mark, value_source source) {
   document_node n;
   n.what = kind::scalar;
@@ -327,6 +335,12 @@ parse_document(const std::string& text, const std::string& name, std::vector<fau
     YAML::Parser parser(in);
     if (parser.HandleNextDocument(builder))
       check_is_only_document(parser, text, name, faults);
+  } catch (const YAML::DeepRecursion& e) {
+    faults.push_back(
+      {mark_at(name, e.mark),
+       "values stand in values too deep here: expected a graph, which needs no more than ten levels; "
+       "is a bracket not closed?"});
+    return {};
   } catch (const YAML::Exception& e) {
     faults.push_back(
       {mark_at(name, e.mark), "this is not valid YAML: " + e.msg + parse_hint(text, e.mark)});

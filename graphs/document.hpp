@@ -24,6 +24,7 @@ struct document_node {
   std::vector<document_entry> entries; ///< of a map, in the text's order, keys unique
   source_mark mark;
   value_source source = value_source::file;
+  bool unknown = false; ///< a scalar whose variables could not be filled in; the fault was told
 
   const document_entry* find(std::string_view key) const;
   document_entry* find(std::string_view key);
@@ -40,6 +41,9 @@ struct document_entry {
 /// "a list", "keys and values", "the text 'x'", "nothing": how a sentence names what was found.
 std::string in_words(const document_node& n);
 
+/// @returns whether `n` or anything below it is `unknown`.
+bool has_unknown(const document_node& n);
+
 /// Reads YAML.
 /// @param name stands in marks and sentences.
 /// @returns the tree, also where a key stands twice (its first value counts); none where the text
@@ -55,8 +59,9 @@ void apply_overrides(
   document_node& root, const std::vector<std::pair<std::string, std::string>>& overrides,
   std::vector<fault>& faults);
 
-/// Replaces `${NAME}` and `${NAME:-default}` in every scalar that stands in the file; `$${` stands
-/// for `${`. A default is taken where the variable is not set or empty.
+/// Replaces `${NAME}` and `${NAME:-default}` in every scalar that stands in the file or came by
+/// `--set`; `$${` stands for `${`. A default is taken where the variable is not set or empty; it may
+/// hold pairs of braces and further variables, which are looked at only where it is taken.
 void expand_variables(
   document_node& root, const std::map<std::string, std::string>& environment,
   std::vector<fault>& faults);
@@ -65,6 +70,10 @@ void expand_variables(
 /// where there are none. Equal ranges advance together, different ones multiply, the first in `id`
 /// slowest. `{01..12}` keeps its width.
 std::vector<document_node> expand_ranges(const document_node& entry, std::vector<fault>& faults);
+
+/// @returns what is wrong with the first thing in `text`, a name or a pattern of names, that has
+/// braces and is no range; empty where there is none.
+std::string range_problem(const std::string& text);
 
 /// The texts that the ranges in `text` stand for; `text` itself where there are none.
 std::vector<std::string> expand_ranges(const std::string& text);

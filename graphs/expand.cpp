@@ -60,7 +60,9 @@ struct override_step {
     const auto size = list.items.size();
     return fail(
       "'" + part + "' is no position in the list at " + list.mark.to_string() + ": it has "
-      + (size == 0 ? "no entries" : "0 to " + std::to_string(size - 1)));
+      + (size == 0   ? "no entries"
+         : size == 1 ? "only 0"
+                     : "0 to " + std::to_string(size - 1)));
   }
 
   /// Only what the graph's own rules name may be added; the check of the meaning finds the others.
@@ -142,74 +144,6 @@ void apply_override(
   *n = read_override(value, step.mark, faults);
 }
 
-// --- variables
-
-bool is_name(std::string_view s) {
-  const auto letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-  };
-  return !s.empty() && letter(s[0])
-         && std::ranges::all_of(s, [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-struct variable_scope {
-  const std::map<std::string, std::string>& environment;
-  std::vector<fault>& faults;
-
-  void fail(const document_node& n, std::size_t at, std::string sentence) const {
-    auto mark = n.mark;
-    if (n.text.find('\n') == std::string::npos)
-      mark.column += static_cast<int>(at);
-    faults.push_back({mark, std::move(sentence)});
-  }
-
-  /// @param inside what stands between `${` and `}`.
-  std::string value_of(document_node& n, std::size_t at, const std::string& inside) const {
-    const auto split = inside.find(":-");
-    const auto name = inside.substr(0, split);
-    if (!is_name(name)) {
-      fail(n, at, "'${" + inside + "}' names no variable: expected ${NAME} or ${NAME:-default}");
-      return {};
-    }
-    const auto found = environment.find(name);
-    if (found != environment.end() && (!found->second.empty() || split == std::string::npos)) {
-      n.source = value_source::environment;
-      return found->second;
-    }
-    if (split == std::string::npos) {
-      fail(
-        n, at,
-        "the variable '" + name + "' is not set: set it, or give a default as in ${" + name
-          + ":-value}");
-      return {};
-    }
-    return inside.substr(split + 2);
-  }
-
-  void expand(document_node& n) const {
-    const auto text = n.text;
-    std::string result;
-    std::size_t i = 0;
-    while (i < text.size()) {
-      if (text.compare(i, 3, "$${") == 0) {
-        result += "${";
-        i += 3;
-      } else if (text.compare(i, 2, "${") == 0) {
-        const auto end = text.find('}', i);
-        if (end == std::string::npos) {
-          fail(n, i, "'${' has no '}' behind it; write $${ for a plain ${");
-          return;
-        }
-        result += value_of(n, i, text.substr(i + 2, end - i - 2));
-        i = end + 1;
-      } else {
-        result += text[i++];
-      }
-    }
-    n.text = std::move(result);
-  }
-};
-
 // --- ranges
 
 struct range {
@@ -243,6 +177,20 @@ std::optional<range> range_at(const std::string& s, std::size_t i) {
     if (n == *last)
       return r;
   }
+}
+
+/// @param inside what stands between the braces of something that is no range.
+std::string problem_of_range(std::string_view inside) {
+  const auto whole = "'{" + std::string{inside} + "}'";
+  const auto dots = inside.find("..");
+  if (dots == std::string_view::npos)
+    return whole + " is no range: expected {first..last}, such as {1..4}";
+  const auto first = read_integer(inside.substr(0, dots));
+  const auto last = read_integer(inside.substr(dots + 2));
+  if (!first || !last || *first < 0 || *last < 0)
+    return whole
+           + " is no range: expected whole numbers from 0 on both sides of the dots, such as {1..4}";
+  return whole + " has more than " + std::to_string(most_copies) + " values";
 }
 
 void add_ranges(const std::string& text, std::vector<range>& into) {
@@ -313,26 +261,15 @@ void apply_overrides(
   }
 }
 
-void expand_variables(
-  document_node& root, const std::map<std::string, std::string>& environment,
-  std::vector<fault>& faults) {
-  if (root.what == kind::scalar && root.source == value_source::file)
-    variable_scope{environment, faults}.expand(root);
-  for (auto& i : root.items)
-    expand_variables(i, environment, faults);
-  for (auto& e : root.entries)
-    expand_variables(e.value, environment, faults);
-}
-
 std::vector<document_node> expand_ranges(const document_node& entry, std::vector<fault>& faults) {
   std::vector<range> ranges;
   if (const auto* id = entry.find("id"))
     add_ranges(id->value, ranges);
   const auto in_id = ranges.size();
   add_ranges(entry, ranges);
-  if (ranges.size() > in_id && entry.find("id")) {
+  if (const auto* id = entry.find("id"); ranges.size() > in_id && id && !id->value.unknown) {
     faults.push_back(
-      {entry.find("id")->value.mark,
+      {id->value.mark,
        "the range " + ranges[in_id].text + " stands in this stream but not in its id: the ids "
          + "would not be unique; put " + ranges[in_id].text + " into `id`"});
     ranges.resize(in_id);
@@ -346,6 +283,22 @@ std::vector<document_node> expand_ranges(const document_node& entry, std::vector
     entry, ranges, [](document_node& n, const std::string& what, const std::string& by) {
       replace_all(n, what, by);
     });
+}
+
+std::string range_problem(const std::string& text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '}')
+      return "'}' has no '{' before it: expected a range such as {1..4}";
+    if (text[i] != '{')
+      continue;
+    const auto end = text.find('}', i);
+    if (end == std::string::npos)
+      return "'" + text.substr(i) + "' has no '}' behind it: expected a range such as {1..4}";
+    if (!range_at(text, i))
+      return problem_of_range(std::string_view{text}.substr(i + 1, end - i - 1));
+    i = end;
+  }
+  return {};
 }
 
 std::vector<std::string> expand_ranges(const std::string& text) {

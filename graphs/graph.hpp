@@ -37,6 +37,7 @@ struct checked_stream {
   const camera_description* camera = nullptr;
   std::shared_ptr<settings> config; ///< the camera's parameters
   source_mark mark;
+  bool sound = true; ///< `camera` is known and `config` has no fault
   std::optional<camera_info> info; ///< after `probe`
 };
 
@@ -58,11 +59,13 @@ struct checked_stage {
   std::vector<std::size_t> outputs; ///< edges
   std::vector<stream_index> streams; ///< that pass here
   source_mark mark;
+  bool sound = true; ///< `kind` is known and `config` has no fault
   stage_resource_ptr resource; ///< after `probe`
 };
 
 struct checked_graph {
   std::string name;
+  std::string file;   ///< its own; empty where it was read from no file
   std::string folder; ///< that relative paths start from
   setting latency_budget; ///< duration; monostate: none
   setting memory;         ///< bytes that it may take (integer)
@@ -77,7 +80,9 @@ struct read_result {
   std::vector<fault> faults;          ///< every one, in the file's order
 };
 
-/// Reads and checks the shape of a graph: names, types, ranges, wiring. Touches no file but its own.
+/// Reads and checks the shape of a graph: names, types, ranges, wiring. Where it has faults, what the
+/// graph names (files, cameras, models) is looked at too, so that all faults come at once; where it
+/// has none, no file but its own is touched, and `plan_graph` looks.
 read_result read_graph_file(const std::string& path, const catalogues&, const graph_options& = {});
 read_result read_graph_text(const std::string& text, const std::string& name, const catalogues&,
                             const graph_options& = {});

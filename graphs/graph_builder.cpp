@@ -160,7 +160,7 @@ graph_builder::stage_entry& graph_builder::stage_entry::from(std::string stage, 
 
 read_result graph_builder::check(
   const catalogues& known, const std::string& folder, const graph_options& options) const {
-  return check_document(*root_, name_, folder, known, options, faults_);
+  return check_document(*root_, {name_, folder}, known, options, faults_);
 }
 
 } // namespace hyperframes

@@ -28,6 +28,8 @@ public:
   /// @returns monostate where there is a fault.
   setting check(const document_node& n) {
     auto s = from_node(n);
+    if (n.unknown)
+      return s;
     if (n.what == kind::null) {
       fail(n, path_ + " has no value: expected " + type_in_words(p_) + ", or leave the key out");
       return s;
@@ -76,8 +78,7 @@ private:
   void scalar(const document_node& n, setting& s) {
     switch (p_.type) {
       case parameter_type::text:
-        s.value = p_.existing_file ? file_of(n) : n.text;
-        return;
+        return text(n, s);
       case parameter_type::choice:
         return choice(n, s);
       case parameter_type::boolean:
@@ -98,12 +99,21 @@ private:
     }
   }
 
+  void text(const document_node& n, setting& s) {
+    if (n.text.empty() && (p_.required || p_.existing_file))
+      return fail(
+        n, path_ + " is empty: expected " + (p_.existing_file ? "the name of a file" : "a text")
+             + (p_.help.empty() ? std::string{} : " (" + p_.help + ')')
+             + (p_.required ? "" : ", or leave the key out"));
+    s.value = p_.existing_file ? file_of(n) : n.text;
+  }
+
   /// What the file itself names is found from its folder; what the user names at the command line or in
   /// the environment, from the working folder.
   static std::string file_of(const document_node& n) {
     const bool from_user =
       n.source == value_source::command_line || n.source == value_source::environment;
-    return from_user && !n.text.empty() ? std::filesystem::absolute(n.text).string() : n.text;
+    return from_user ? std::filesystem::absolute(n.text).string() : n.text;
   }
 
   void choice(const document_node& n, setting& s) {
@@ -126,6 +136,8 @@ private:
 
   template <class T>
   void ranged(const document_node& n, setting& s, const std::optional<T>& value) {
+    if (!value && is_out_of_range(p_, n.text))
+      return fail(n, path_ + " is " + n.text + ": expected " + widest_range(n.text));
     if (!value)
       return fail(
         n, path_ + " is '" + n.text + "': expected " + type_in_words(p_) + unit_hint(n.text));
@@ -141,6 +153,18 @@ private:
   bool in_range(duration v) const { return in_range(in_seconds(v)); }
   bool in_range(pixel_size v) const {
     return in_range(double{v.width * 1.0}) && in_range(double{v.height * 1.0});
+  }
+
+  /// For values that no number of ours can hold.
+  std::string widest_range(const std::string& text) const {
+    auto range = range_in_words(p_);
+    if (p_.most || (p_.least && text.starts_with('-')))
+      return range + side_hint();
+    const auto most = p_.type == parameter_type::bytes      ? "9200 PB"
+                      : p_.type == parameter_type::duration ? "292 years"
+                      : p_.type == parameter_type::size     ? "2^32 for each side"
+                                                            : "2^63";
+    return (range.empty() ? std::string{} : range + " and ") + "below " + most;
   }
 
   std::string side_hint() const { return p_.type == parameter_type::size ? " for each side" : ""; }

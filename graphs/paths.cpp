@@ -84,7 +84,9 @@ void capture_streams(
         found = true;
         here[i] = true;
       }
-    if (!found && check.streams_known)
+    if (const auto problem = range_problem(pattern); !found && !problem.empty())
+      check.fail(mark, stage.name + " captures '" + pattern + "': " + problem);
+    else if (!found && check.streams_known)
       check.fail(
         mark, stage.name + " captures '" + pattern
                 + "', but there is no such stream: " + suggestion(pattern, ids));
@@ -220,6 +222,20 @@ bool ends_accounts(const checked_graph& graph, const checked_stage& stage) {
   return stage.kind->outputs.empty() && std::ranges::any_of(stage.inputs, [&](std::size_t e) {
            return owes_outcomes(graph.edges[e].type);
          });
+}
+
+void check_passing_streams(graph_check& check) {
+  for (const auto& s : check.graph.stages) {
+    if (!s.sound || !s.kind->check_streams)
+      continue;
+    std::vector<std::string> ids;
+    for (const auto i : s.streams)
+      ids.push_back(check.graph.streams[i].id);
+    const auto before = check.faults.size();
+    s.kind->check_streams(*s.config, ids, s.mark, check.faults);
+    for (auto i = before; i < check.faults.size(); ++i)
+      check.faults[i].message.insert(0, s.name + ": ");
+  }
 }
 
 void check_cycles(graph_check& check) {

@@ -1,90 +1,17 @@
 #include "graphs/plan.hpp"
 
 #include "graphs/check.hpp"
+#include "graphs/files.hpp"
 #include "graphs/parameters.hpp"
 #include "graphs/values.hpp"
 #include "runtime/defaults.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 namespace hyperframes {
 
 namespace {
-
-void check_file(
-  planning& p, const std::string& path, const setting& value, const std::string& text,
-  const source_mark& owner) {
-  std::error_code code;
-  const auto full = std::filesystem::path{p.graph.folder} / text;
-  const auto status = std::filesystem::status(full, code);
-  const auto where = mark_or(value, owner);
-  if (!std::filesystem::exists(status))
-    p.fail(
-      where, path + " names '" + text + "', but there is no such file (looked for "
-               + full.lexically_normal().string() + ")");
-  else if (std::filesystem::is_directory(status))
-    p.fail(where, path + " names '" + text + "', which is a directory: expected a file");
-}
-
-void check_files_of(
-  planning& p, const std::vector<parameter>& parameters, const settings& s,
-  const std::string& owner, const source_mark& mark) {
-  for_each_value(
-    parameters, s, owner,
-    [&](const std::string& path, const parameter& kind, const setting& value) {
-      if (!kind.existing_file)
-        return;
-      if (const auto* text = std::get_if<std::string>(&value.value))
-        check_file(p, path, value, *text, mark);
-      if (const auto* list = std::get_if<setting::list>(&value.value))
-        for (const auto& entry : *list)
-          if (const auto* text = std::get_if<std::string>(&entry.value))
-            check_file(p, path, entry, *text, mark);
-    });
-}
-
-/// A sink must not write over what the graph reads, nor over another sink's file.
-void check_outputs(planning& p) {
-  std::vector<std::pair<std::string, std::filesystem::path>> inputs;
-  const auto collect = [&](const std::vector<parameter>& parameters, const settings& s,
-                           const std::string& owner) {
-    for_each_value(
-      parameters, s, owner,
-      [&](const std::string& path, const parameter& kind, const setting& value) {
-        const auto* text = std::get_if<std::string>(&value.value);
-        if (kind.existing_file && text)
-          inputs.emplace_back(path, std::filesystem::path{p.graph.folder} / *text);
-      });
-  };
-  for (const auto& s : p.graph.streams)
-    collect(s.camera->parameters, *s.config, s.id);
-  for (const auto& s : p.graph.stages)
-    collect(s.kind->parameters, *s.config, s.name);
-  std::map<std::filesystem::path, std::string> outputs;
-  for (const auto& s : p.graph.stages) {
-    if (!s.kind->outputs.empty() || !s.config->has("path") 
-        || !std::holds_alternative<std::string>(s.config->at("path").value))
-      continue;
-    const auto& text = s.config->text("path");
-    if (text == "-")
-      continue;
-    const auto where = mark_or(s.config->at("path"), s.mark);
-    std::error_code code;
-    for (const auto& [name, file] : inputs)
-      if (std::filesystem::equivalent(file, text, code))
-        p.fail(
-          where, s.name + ".path names '" + text + "', which is the file that " + name
-                   + " reads and would be overwritten: name another file");
-    const auto [other, added] =
-      outputs.emplace(std::filesystem::absolute(text, code).lexically_normal(), s.name);
-    if (!added)
-      p.fail(
-        where, s.name + ".path names '" + text + "', which " + other->second
-                 + " writes too: give each a file of its own");
-  }
-}
 
 expected<camera_info> probe(const checked_stream& s, const std::string& folder) {
   try {
@@ -103,6 +30,37 @@ expected<stage_resource_ptr> load(const checked_stage& s, const std::string& fol
     return e.what_failed();
   } catch (const std::exception& e) {
     return make_error(errc::model_failed, s.name, e.what());
+  }
+}
+
+/// Fills `checked_stream::info`.
+void probe_cameras(checked_graph& graph, std::vector<fault>& faults) {
+  for (auto& s : graph.streams) {
+    if (!s.sound)
+      continue;
+    auto info = probe(s, graph.folder);
+    if (info)
+      s.info = std::move(*info);
+    else
+      faults.push_back(
+        {s.mark, "the stream '" + s.id + "' cannot be read: " + info.error().message});
+  }
+}
+
+/// Fills `checked_stage::resource`.
+void load_resources(checked_graph& graph, std::vector<fault>& faults) {
+  for (auto& s : graph.stages) {
+    if (!s.sound || !s.kind->load)
+      continue;
+    auto resource = load(s, graph.folder);
+    if (resource) {
+      s.resource = std::move(*resource);
+      continue;
+    }
+    const auto* model = s.config->has("model") ? &s.config->at("model") : nullptr;
+    faults.push_back(
+      {model ? mark_or(*model, s.mark) : s.mark,
+       s.name + " cannot be prepared: " + resource.error().message});
   }
 }
 
@@ -212,38 +170,10 @@ std::uint64_t batch_slots(const checked_stage& stage) {
   return std::max({wish, r.fixed_batch, r.time_axis});
 }
 
-void check_files(planning& p) {
-  for (const auto& s : p.graph.streams)
-    check_files_of(p, s.camera->parameters, *s.config, "camera", s.mark);
-  for (const auto& s : p.graph.stages)
-    check_files_of(p, s.kind->parameters, *s.config, s.name, s.mark);
-  check_outputs(p);
-}
-
-void probe_cameras(planning& p) {
-  for (auto& s : p.graph.streams) {
-    auto info = probe(s, p.graph.folder);
-    if (info)
-      s.info = std::move(*info);
-    else
-      p.fail(s.mark, "the stream '" + s.id + "' cannot be read: " + info.error().message);
-  }
-}
-
-void load_resources(planning& p) {
-  for (auto& s : p.graph.stages) {
-    if (!s.kind->load)
-      continue;
-    auto resource = load(s, p.graph.folder);
-    if (resource) {
-      s.resource = std::move(*resource);
-      continue;
-    }
-    const auto* model = s.config->has("model") ? &s.config->at("model") : nullptr;
-    p.fail(
-      model ? mark_or(*model, s.mark) : s.mark,
-      s.name + " cannot be prepared: " + resource.error().message);
-  }
+void check_resources(checked_graph& graph, std::vector<fault>& faults) {
+  check_files(graph, faults);
+  probe_cameras(graph, faults);
+  load_resources(graph, faults);
 }
 
 void plan_streams(planning& p) {
@@ -285,19 +215,14 @@ plan_result plan_graph(checked_graph& graph) {
   plan_result result;
   planning p{graph, result.faults};
   p.order = topological_order(graph);
-  check_files(p);
-  if (result.faults.empty()) {
-    // Both tell all that they find before the numbers, which need both, are looked at.
-    probe_cameras(p);
-    load_resources(p);
-  }
+  check_resources(graph, result.faults);
   if (result.faults.empty()) {
     plan_streams(p);
     plan_edges(p);
     plan_bundlers(p);
-    plan_waits(p);
   }
   if (result.faults.empty()) {
+    plan_waits(p);
     plan_bounds(p);
     plan_memory(p);
   }

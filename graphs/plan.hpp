@@ -35,10 +35,11 @@ struct planning {
   bool fails_later_than(std::size_t faults_before) const { return faults.size() > faults_before; }
 };
 
+/// Looks at what the graph names: its files, cameras and models. Fills `checked_stream::info` and
+/// `checked_stage::resource` of all that are `sound`, and adds a fault for each that cannot be used.
+void check_resources(checked_graph& graph, std::vector<fault>& faults);
+
 // In the order in which `plan_graph` takes them.
-void check_files(planning& p);    ///< every `existing_file` exists
-void probe_cameras(planning& p);  ///< fills `checked_stream::info`
-void load_resources(planning& p); ///< fills `checked_stage::resource`
 void plan_streams(planning& p);   ///< facts and groups
 void plan_edges(planning& p);     ///< policies that depend on the cameras
 void plan_bundlers(planning& p);  ///< shapes; models against hyperframes

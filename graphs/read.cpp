@@ -1,4 +1,5 @@
 #include "graphs/check.hpp"
+#include "graphs/files.hpp"
 #include "graphs/values.hpp"
 
 #include <algorithm>
@@ -25,8 +26,11 @@ file_text read_file(const std::string& path) {
   const auto status = std::filesystem::status(path, code);
   if (status.type() == std::filesystem::file_type::not_found)
     return {{}, "there is no such file"};
-  if (status.type() == std::filesystem::file_type::directory)
-    return {{}, "this is a directory: expected a graph file"};
+  if (!std::filesystem::status_known(status))
+    return {{}, "the file cannot be read: " + code.message()};
+  // Opening a pipe or a device may wait for ever, and reading it never end.
+  if (const auto kind = special_kind(path); !kind.empty())
+    return {{}, "this is " + kind + ": expected a graph file"};
   std::ifstream in(path, std::ios::binary);
   if (!in)
     return {{}, std::string{"the file cannot be read: "} + std::strerror(errno)};
@@ -42,16 +46,16 @@ file_text read_file(const std::string& path) {
 }
 
 read_result read_text(
-  const std::string& text, const std::string& name, std::string folder, const catalogues& known,
+  const std::string& text, document_origin origin, const catalogues& known,
   const graph_options& options) {
   read_result result;
-  auto root = parse_document(text, name, result.faults);
+  auto root = parse_document(text, origin.name, result.faults);
   if (!root) {
     sort_faults(result.faults);
     return result;
   }
   return check_document(
-    std::move(*root), name, std::move(folder), known, options, std::move(result.faults));
+    std::move(*root), std::move(origin), known, options, std::move(result.faults));
 }
 
 } // namespace
@@ -62,13 +66,14 @@ read_graph_file(const std::string& path, const catalogues& known, const graph_op
   if (!file.problem.empty())
     return {{}, {{{path, 0, 0}, std::move(file.problem)}}};
   auto folder = std::filesystem::path{path}.parent_path().string();
-  return read_text(file.text, path, folder.empty() ? "." : std::move(folder), known, options);
+  return read_text(
+    file.text, {path, folder.empty() ? "." : std::move(folder), path}, known, options);
 }
 
 read_result read_graph_text(
   const std::string& text, const std::string& name, const catalogues& known,
   const graph_options& options) {
-  return read_text(text, name, ".", known, options);
+  return read_text(text, {name}, known, options);
 }
 
 void sort_faults(std::vector<fault>& faults) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <set>
 
 namespace hyperframes {
 
@@ -41,10 +42,10 @@ constexpr std::array<unit, 11> byte_units{{
   {"", 1},
 }};
 
-/// `number` times the factor of the unit behind it.
+/// `number` times the factor of the unit behind it, which may be more than fits into 64 bits.
 template <std::size_t N>
-std::optional<std::int64_t>
-read_with_unit(std::string_view text, const std::array<unit, N>& units) {
+std::optional<double>
+number_with_unit(std::string_view text, const std::array<unit, N>& units) {
   const auto digits = text.find_first_not_of("0123456789.-+");
   const auto number = read_number(text.substr(0, digits));
   auto name = digits == std::string_view::npos ? std::string_view{} : text.substr(digits);
@@ -56,12 +57,24 @@ read_with_unit(std::string_view text, const std::array<unit, N>& units) {
       continue;
     if (u.factor == 0 && *number != 0)
       return {};
-    const auto value = std::round(*number * static_cast<double>(u.factor));
-    if (std::abs(value) > 9.2e18)
-      return {};
-    return static_cast<std::int64_t>(value);
+    return std::round(*number * static_cast<double>(u.factor));
   }
   return {};
+}
+
+template <std::size_t N>
+std::optional<std::int64_t>
+read_with_unit(std::string_view text, const std::array<unit, N>& units) {
+  const auto value = number_with_unit(text, units);
+  return value && std::abs(*value) <= 9.2e18
+           ? std::optional{static_cast<std::int64_t>(*value)}
+           : std::nullopt;
+}
+
+bool is_whole_number(std::string_view text) {
+  if (text.starts_with('+') || text.starts_with('-'))
+    text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 template <std::size_t N>
@@ -146,6 +159,23 @@ std::optional<pixel_size> read_size(std::string_view text) {
   if (!width || !height || *width < 0 || *height < 0 || *width > most || *height > most)
     return {};
   return pixel_size{static_cast<std::uint32_t>(*width), static_cast<std::uint32_t>(*height)};
+}
+
+bool is_out_of_range(const parameter& p, std::string_view text) {
+  const auto x = text.find('x');
+  switch (p.type) {
+    case parameter_type::integer:
+      return is_whole_number(text) && !read_integer(text);
+    case parameter_type::duration:
+      return number_with_unit(text, time_units) && !read_duration(text);
+    case parameter_type::bytes:
+      return number_with_unit(text, byte_units) && !read_bytes(text);
+    case parameter_type::size:
+      return x != std::string_view::npos && is_whole_number(text.substr(0, x))
+             && is_whole_number(text.substr(x + 1)) && !read_size(text);
+    default:
+      return false;
+  }
 }
 
 std::string write_duration(duration d) {
@@ -241,7 +271,9 @@ std::string type_in_words(const parameter& p) {
 }
 
 std::string range_in_words(const parameter& p) {
-  const auto unit = p.unit.empty() ? std::string{} : ' ' + p.unit;
+  auto unit = p.unit.empty() ? std::string{} : ' ' + p.unit;
+  if (p.most.value_or(p.least.value_or(0)) == 1 && unit.ends_with('s'))
+    unit.pop_back();
   if (p.least && p.most)
     return write_bound(p, *p.least) + " to " + write_bound(p, *p.most) + unit;
   if (p.least)
@@ -278,12 +310,19 @@ std::string nearest_name(std::string_view found, const std::vector<std::string>&
 std::string suggestion(std::string_view found, const std::vector<std::string>& known) {
   if (const auto best = nearest_name(found, known); !best.empty())
     return "did you mean '" + best + "'?";
-  if (known.empty())
+  std::vector<std::string> shown;
+  std::set<std::string_view> seen;
+  for (const auto& name : known)
+    if (seen.insert(name).second)
+      shown.push_back(name);
+  if (shown.empty())
     return "there are none";
-  std::vector<std::string> shown{
-    known.begin(), known.begin() + std::min<std::ptrdiff_t>(20, std::ssize(known))};
-  if (shown.size() < known.size())
-    shown.push_back(std::to_string(known.size() - shown.size()) + " more");
+  if (shown.size() == 1)
+    return "the only one is '" + shown.front() + '\'';
+  if (const auto all = shown.size(); all > 20) {
+    shown.resize(20);
+    shown.push_back(std::to_string(all - 20) + " more");
+  }
   return "known are " + join_words(shown);
 }
 

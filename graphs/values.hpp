@@ -18,6 +18,10 @@ std::optional<duration> read_duration(std::string_view text); ///< "40ms"; "0" n
 std::optional<std::int64_t> read_bytes(std::string_view text);
 std::optional<pixel_size> read_size(std::string_view text);
 
+/// @returns true where `text` is written as such a value has to be, but the number is too large for
+/// any, or below 0 where there is nothing below.
+bool is_out_of_range(const parameter& p, std::string_view text);
+
 /// Back into text that the functions above read as the same value: 250000000ns is "250ms".
 std::string write_duration(duration d);
 std::string write_bytes(std::uint64_t bytes); ///< in the largest unit that is exact
@@ -38,7 +42,8 @@ std::string join_words(const std::vector<std::string>& words, std::string_view l
 
 /// The known name that `found` was most likely meant to be; empty where none is near.
 std::string nearest_name(std::string_view found, const std::vector<std::string>& known);
-/// "did you mean 'x'?", or else "known are a, b, c"; at most 20 names.
+/// "did you mean 'x'?", or else "known are a, b and c" or "the only one is 'a'"; at most 20 names,
+/// each once.
 std::string suggestion(std::string_view found, const std::vector<std::string>& known);
 
 } // namespace hyperframes

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <functional>
 
 namespace hyperframes {
 
@@ -131,9 +132,10 @@ private:
       for (const auto& s : check_.graph.stages)
         if (s.name != here().name)
           names.push_back(s.name);
+      const auto port = port_hint(in.stage);
       return check_.fail(
-        in.mark, here().name + " takes from '" + in.stage
-                   + "', but there is no such stage: " + suggestion(in.stage, names));
+        in.mark, here().name + " takes from '" + in.stage + "', but there is no such stage: "
+                   + (port.empty() ? suggestion(in.stage, names) : port));
     }
     checked_edge edge;
     edge.from = from;
@@ -151,6 +153,27 @@ private:
     check_.graph.stages[from].outputs.push_back(number);
     here().inputs.push_back(number);
     check_.graph.edges.push_back(std::move(edge));
+  }
+
+  /// For `schedule.expired`, `schedule:expired` and `schedule/expired`: how an output is named.
+  std::string port_hint(const std::string& text) const {
+    const auto split = text.find_first_of(".:/");
+    const auto at = index_of(check_.graph, text.substr(0, split));
+    if (split == std::string::npos || at == none || !check_.graph.stages[at].kind)
+      return {};
+    const auto& above = check_.graph.stages[at];
+    const auto port = text.substr(split + 1);
+    const auto& outputs = above.kind->outputs;
+    std::vector<std::string> names;
+    for (const auto& o : outputs)
+      names.push_back(o.name);
+    if (std::ranges::count(names, port) == 0)
+      return "the stage '" + above.name + "' has no output '" + port + "' either, "
+             + (names.empty() ? "it is a sink" : suggestion(port, names));
+    return "to take the output '" + port + "' of '" + above.name + "', write `from: "
+           + (outputs.size() == 1 ? above.name
+                                  : "{ stage: " + above.name + ", port: " + port + " }")
+           + '`';
   }
 
   /// Picks the output and the type that the edge carries.
@@ -302,11 +325,15 @@ void check_outputs(graph_check& check) {
 } // namespace
 
 void check_wiring(graph_check& check) {
+  const auto before = check.faults.size();
   for (std::size_t i = 0; i < check.graph.stages.size(); ++i)
     check.wired.push_back(input_wiring{i, check}.join());
   check_outputs(check);
   check_cycles(check);
   check_paths(check);
+  if (check.faults.size() == before && check.streams_known
+      && std::ranges::all_of(check.wired, std::identity{}))
+    check_passing_streams(check);
 }
 
 } // namespace hyperframes

@@ -109,6 +109,15 @@ struct stage_description {
   std::function<void(const settings&, std::span<const port_type>, const source_mark&,
                      std::vector<fault>&)>
     check_inputs{};
+  /// Rules between the settings and the streams that pass here, given by their ids; appends a fault
+  /// for each that does not hold.
+  std::function<void(const settings&, std::span<const std::string>, const source_mark&,
+                     std::vector<fault>&)>
+    check_streams{};
+  /// The files that it writes while these streams pass, which the parameter `path` names: from the
+  /// working folder; `-` is the standard output. The checker looks whether they can be written, and
+  /// that each is written by one stage and read by none. None: it writes nothing.
+  std::function<std::vector<std::string>(const settings&, std::span<const std::string>)> writes{};
   /// Loads what the stage needs (a model); called once, before anything starts.
   /// @param folder that relative paths start from.
   std::function<expected<stage_resource_ptr>(const settings&, const std::string& folder)> load{};

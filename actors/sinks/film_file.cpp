@@ -269,8 +269,12 @@ void film_file::writer::finish() {
   check(avio_closep(&container->pb), path, "cannot be closed");
 }
 
+void check_codec(const film_options& options) {
+  codec_of(options);
+}
+
 film_file::film_file(film_options options) : options_(std::move(options)) {
-  codec_of(options_);
+  check_codec(options_);
   const auto folder = std::filesystem::path{options_.path}.parent_path();
   std::error_code ignored;
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))

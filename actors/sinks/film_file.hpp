@@ -42,6 +42,10 @@ struct film_options {
   bool live = false;
 };
 
+/// Checks that a container goes by the path's extension, and that there is an encoder for it; touches no
+/// file. Throws `failure` (io_failed) with the path.
+void check_codec(const film_options& options);
+
 /// A file of moving pictures, written by FFmpeg's libraries, with the capture times as time stamps.
 ///
 /// Ticks: 1/90000 s in mp4 and mov, 1/1000 s in Matroska and AVI. Pictures of another size than the

@@ -107,6 +107,9 @@ stage_description describe_jsonl() {
      .most = 1e7,
      .unit = "values"},
   };
+  d.writes = [](const settings& config, std::span<const std::string>) {
+    return std::vector{config.text("path")};
+  };
   d.make = [](const stage_plan& plan) { return std::make_unique<jsonl_stage>(plan); };
   return d;
 }

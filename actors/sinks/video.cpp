@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 
 namespace hyperframes {
 
@@ -78,34 +79,70 @@ private:
   bool closing_ = false;
 };
 
-/// @returns the streams that the stage films. Throws `failure` where they cannot be told apart.
-std::vector<stream_index> filmed_streams(const stage_plan& plan) {
-  const auto id_of = [&](stream_index s) { return plan.graph->streams.at(s).id; };
-  std::string ids;
-  for (auto s : plan.streams)
-    ids += (ids.empty() ? "" : ", ") + id_of(s);
-  const auto fail = [&](const std::string& sentence) {
-    throw failure(make_error(errc::graph_invalid, plan.name, sentence));
-  };
-  if (plan.config->has("stream")) {
-    const auto& wanted = plan.config->text("stream");
-    for (auto s : plan.streams)
-      if (id_of(s) == wanted)
-        return {s};
-    fail("stream " + wanted + " does not pass here; those that do: " + ids);
+/// @returns the streams that are filmed, as places in `ids`; an error where they cannot be told apart.
+expected<std::vector<std::size_t>> filmed_streams(const settings& config, std::span<const std::string> ids) {
+  std::string all;
+  for (const auto& id : ids)
+    all += (all.empty() ? "" : ", ") + id;
+  if (config.has("stream")) {
+    const auto wanted = std::ranges::find(ids, config.text("stream"));
+    if (wanted == ids.end())
+      return make_error(errc::graph_invalid, "",
+                        "stream " + config.text("stream") + " does not pass here; those that do: " + all);
+    return std::vector{static_cast<std::size_t>(wanted - ids.begin())};
   }
-  if (plan.streams.size() > 1 && plan.config->text("path").find("{stream}") == std::string::npos)
-    fail("several streams pass here (" + ids
-         + "): name one in `stream`, or put {stream} into `path` for a film of each");
-  return plan.streams;
+  if (ids.size() > 1 && config.text("path").find("{stream}") == std::string::npos)
+    return make_error(errc::graph_invalid, "",
+                      "several streams pass here (" + all
+                        + "): name one in `stream`, or put {stream} into `path` for a film of each");
+  std::vector<std::size_t> places(ids.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return places;
+}
+
+/// A film's settings; whether its stream is live is not among them.
+film_options options_of(const settings& config, const std::string& id) {
+  return {path_for_stream(config.text("path"), id), config.text("codec"),
+          static_cast<int>(config.integer("quality")), false};
+}
+
+std::vector<std::string> films_of(const settings& config, std::span<const std::string> ids) {
+  std::vector<std::string> paths;
+  if (const auto filmed = filmed_streams(config, ids))
+    for (const auto place : *filmed)
+      paths.push_back(path_for_stream(config.text("path"), ids[place]));
+  return paths;
+}
+
+void check_films(const settings& config, std::span<const std::string> ids, const source_mark& where,
+                 std::vector<fault>& faults) {
+  const auto filmed = filmed_streams(config, ids);
+  if (!filmed) {
+    faults.push_back({where, filmed.error().message});
+    return;
+  }
+  if (filmed->empty())
+    return;
+  try {
+    check_codec(options_of(config, ids[filmed->front()])); // all films have the same extension
+  } catch (const failure& e) {
+    const auto& at = config.at("path").mark;
+    faults.push_back({at.file.empty() ? where : at, e.what()});
+  }
 }
 
 video_stage::video_stage(const stage_plan& plan) : name_(plan.name), ends_(plan.streams, plan.settles) {
-  for (auto s : filmed_streams(plan)) {
-    const auto& facts = plan.graph->streams.at(s);
-    film_options o{path_for_stream(sink_path(plan), facts.id), plan.config->text("codec"),
-                   static_cast<int>(plan.config->integer("quality")), facts.live};
-    lanes_.push_back({s, std::make_shared<filming>(std::move(o), facts.id), false});
+  std::vector<std::string> ids;
+  for (auto s : plan.streams)
+    ids.push_back(plan.graph->streams.at(s).id);
+  const auto filmed = filmed_streams(*plan.config, ids);
+  if (!filmed)
+    throw failure(make_error(errc::graph_invalid, plan.name, filmed.error().message));
+  for (const auto place : *filmed) {
+    auto options = options_of(*plan.config, ids[place]);
+    options.live = plan.graph->streams.at(plan.streams[place]).live;
+    lanes_.push_back(
+      {plan.streams[place], std::make_shared<filming>(std::move(options), ids[place]), false});
   }
 }
 
@@ -209,6 +246,8 @@ stage_description describe_video() {
   d.own_queue = true;
   // The frame that is being encoded; those that wait are the edge's.
   d.holds = [](const settings&) { return stage_holds{0, 1, 0}; };
+  d.check_streams = check_films;
+  d.writes = films_of;
   d.make = [](const stage_plan& plan) { return std::make_unique<video_stage>(plan); };
   return d;
 }

@@ -156,6 +156,8 @@ TEST_CASE("faults of streams and cameras") {
     {"fps: 30", "fps: 33ms",
      "g.yaml:7:59: camera.fps is '33ms': expected a number, without a unit: it counts Hz\n"},
     {"fps: 30", "fps: 5000", "g.yaml:7:59: camera.fps is 5000: expected 0 to 1000 Hz\n"},
+    {"64x48", "99999999999x48",
+     "g.yaml:7:47: camera.size is 99999999999x48: expected 16 to 4096 for each side\n"},
     {"64x48", "64", "g.yaml:7:47: camera.size is '64': expected a size such as 640x480\n"},
     {"64x48", "64x8", "g.yaml:7:47: camera.size is 64x8: expected 16 to 4096 for each side\n"},
     {"fps: 30", "live: yes", "g.yaml:7:60: camera.live is 'yes': expected true or false\n"},
@@ -201,6 +203,38 @@ TEST_CASE("faults of stages") {
      "g.yaml:11:81: release.count is above size: it can never be reached\n"},
     {"type: infer, ", "type: infer, node: edge1, ",
      "g.yaml:13:28: infer.node cannot be set yet: all stages run in this process\n"},
+  });
+}
+
+TEST_CASE("numbers beyond all bounds are told as such") {
+  check({
+    {"size: 8", "size: 99999999999999999999",
+     "g.yaml:11:60: bundle.size is 99999999999999999999: expected 1 to 4096 slots\n"},
+    {"nodes: {}", "seed: 99999999999999999999",
+     "g.yaml:16:7: seed is 99999999999999999999: expected at least 0 and below 2^63\n"},
+    {"nodes: {}", "memory: 99999999999TB",
+     "g.yaml:16:9: memory is 99999999999TB: expected at least 1B and below 9200 PB\n"},
+    {"nodes: {}", "memory: -5", "g.yaml:16:9: memory is -5: expected at least 1B\n"},
+    {"timeout: 300ms", "timeout: 99999999999999h",
+     "g.yaml:11:93: bundle.release.timeout is 99999999999999h: expected 1ms to 1h\n"},
+    {"wait: 40ms", "wait: 99999999999999h",
+     "g.yaml:10:66: align.wait is 99999999999999h: expected below 292 years\n"},
+  });
+}
+
+TEST_CASE("an empty text is no value where one is needed") {
+  check({
+    {"path: results.jsonl", "path: \"\"",
+     "g.yaml:15:50: results.path is empty: expected a text (What path means.)\n"},
+    {"scene: parts", "path: \"\"",
+     "g.yaml:7:33: camera.path is empty: expected the name of a file (What path means.), or leave "
+     "the key out\n"},
+    {"id: station{1..3}.cam{1..4}\n    group: station{1..3}", "id: \"\"",
+     "g.yaml:5:9: stream.id is empty: expected a text (The stream's unique name; `cam{1..4}` makes "
+     "four streams.)\n"},
+    {"from: infer", "from: \"\"",
+     "g.yaml:14:37: unbundle.from.stage is empty: expected a text (The stage that the items come "
+     "from.)\n"},
   });
 }
 

@@ -108,5 +108,10 @@ TEST_CASE("aliases that multiply end in a fault, not in memory") {
 TEST_CASE("deep nesting ends in a fault") {
   std::vector<fault> faults;
   CHECK_FALSE(parse_document(std::string(100'000, '['), "t", faults));
-  CHECK_FALSE(faults.empty());
+  REQUIRE(faults.size() == 1);
+  CHECK(faults[0].where.line == 1);
+  CHECK(
+    faults[0].message
+    == "values stand in values too deep here: expected a graph, which needs no more than ten "
+       "levels; is a bracket not closed?");
 }

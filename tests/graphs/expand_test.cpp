@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace hyperframes;
 using namespace hyperframes::fakes;
 
@@ -63,6 +65,32 @@ TEST_CASE("ranges that cannot be meant") {
     != std::string::npos);
 }
 
+TEST_CASE("what has braces and is no range says so") {
+  const std::pair<const char*, const char*> cases[] = {
+    {"c{1..}", "'{1..}' is no range: expected whole numbers from 0 on both sides of the dots, such "
+               "as {1..4}"},
+    {"c{a..c}", "'{a..c}' is no range: expected whole numbers from 0 on both sides of the dots, "
+                "such as {1..4}"},
+    {"c{-1..4}", "'{-1..4}' is no range: expected whole numbers from 0 on both sides of the dots, "
+                 "such as {1..4}"},
+    {"c{1-4}", "'{1-4}' is no range: expected {first..last}, such as {1..4}"},
+    {"c{1..4", "'{1..4' has no '}' behind it: expected a range such as {1..4}"},
+    {"c1..4}", "'}' has no '{' before it: expected a range such as {1..4}"},
+    {"c{1..99999}", "'{1..99999}' has more than 10000 values"},
+  };
+  for (const auto& [text, sentence] : cases) {
+    CAPTURE(text);
+    const auto id = faults_of(with(
+      "  - id: station{1..3}.cam{1..4}\n    group: station{1..3}\n",
+      "  - id: \"" + std::string{text} + "\"\n"));
+    CHECK(id == "g.yaml:5:9: the stream id '" + std::string{text} + "': " + sentence + '\n');
+    const auto captured =
+      faults_of(with("streams: \"*\"", "streams: [\"*\", \"" + std::string{text} + "\"]"));
+    CHECK(
+      captured == "g.yaml:9:45: capture captures '" + std::string{text} + "': " + sentence + '\n');
+  }
+}
+
 TEST_CASE("variables stand for values") {
   graph_options o;
   o.environment = {{"SIZE", "4"}, {"EMPTY", ""}};
@@ -79,6 +107,60 @@ TEST_CASE("variables stand for values") {
   CHECK(bundle.at("size").source == value_source::environment);
   CHECK(bundle.group("release").integer("count") == 3);
   CHECK(bundle.group("release").at("count").source == value_source::file);
+}
+
+TEST_CASE("defaults may hold braces and variables, which are looked at where they are taken") {
+  const auto name = [](const std::string& text, std::map<std::string, std::string> environment) {
+    graph_options o;
+    o.environment = std::move(environment);
+    const auto r = read(with("name: inspection", "name: \"" + text + '"'), o);
+    return r.graph ? r.graph->name : to_string(r.faults);
+  };
+  CHECK(name("${A:-${B:-x}y}z", {}) == "xyz");
+  CHECK(name("${A:-${B:-x}y}z", {{"B", "b"}}) == "byz");
+  CHECK(name("${A:-${B}}", {{"A", "a"}}) == "a");
+  CHECK(
+    name("${A:-${B}}", {})
+    == "g.yaml:2:12: the variable 'B' is not set: set it, or give a default as in ${B:-value}\n");
+  CHECK(name("${A:-out-{stream}}.mp4", {}) == "out-{stream}.mp4");
+  CHECK(name("${A:-out-{stream}}.mp4", {{"A", "a"}}) == "a.mp4");
+  CHECK(name("${A:-$${B}}", {}) == "${B}");
+  CHECK(name("${A:-${B:-x}", {}) == "g.yaml:2:7: '${' has no '}' behind it; write $${ for a plain ${\n");
+  std::string deep = "x";
+  for (int i = 0; i < 40; ++i)
+    deep = "${A:-" + deep + '}';
+  CHECK(name(deep, {}).find("defaults stand in defaults more than 32 deep") != std::string::npos);
+}
+
+TEST_CASE("a variable that cannot be filled in is one fault, not two") {
+  for (const auto* key :
+       {"size: 8", "type: fake", "type: bundle", "id: station{1..3}.cam{1..4}", "from: schedule",
+        "timeout: 300ms", "seed: 1"}) {
+    CAPTURE(key);
+    const std::string name{key, std::string_view{key}.find(':')};
+    const auto faults =
+      faults_of(with(key, name + ": \"${NONE}\"", with("nodes: {}", "seed: 1")));
+    CHECK_MESSAGE(std::ranges::count(faults, '\n') == 1, faults);
+    CHECK(faults.find("the variable 'NONE' is not set") != std::string::npos);
+  }
+}
+
+TEST_CASE("values of --set take variables as the file does") {
+  graph_options o;
+  o.environment = {{"SIZE", "4"}};
+  o.overrides = {
+    {"stages.bundle.size", "${SIZE}"}, {"stages.bundle.release.count", "${COUNT:-3}"}};
+  const auto r = read(good, o);
+  REQUIRE_MESSAGE(r.graph, to_string(r.faults));
+  CHECK(r.graph->stages[2].config->integer("size") == 4);
+  CHECK(r.graph->stages[2].config->at("size").source == value_source::environment);
+  CHECK(r.graph->stages[2].config->group("release").integer("count") == 3);
+  CHECK(
+    r.graph->stages[2].config->group("release").at("count").source == value_source::command_line);
+  CHECK(
+    faults_of(good, overrides({{"name", "x${NONE}"}}))
+    == "--set name: the variable 'NONE' is not set: set it, or give a default as in "
+       "${NONE:-value}\n");
 }
 
 TEST_CASE("faults of variables") {
@@ -125,9 +207,9 @@ TEST_CASE("faults of --set") {
     {"stages.bundle.sizes", "1",
      "--set stages.bundle.sizes: bundle has no parameter 'sizes': did you mean 'size'?\n"},
     {"streams.1.id", "x",
-     "--set streams.1.id: '1' is no position in the list at g.yaml:5:3: it has 0 to 0\n"},
+     "--set streams.1.id: '1' is no position in the list at g.yaml:5:3: it has only 0\n"},
     {"streams.x.id", "x",
-     "--set streams.x.id: 'x' is no position in the list at g.yaml:5:3: it has 0 to 0\n"},
+     "--set streams.x.id: 'x' is no position in the list at g.yaml:5:3: it has only 0\n"},
     {"name.x", "1", "--set name.x: 'x' cannot be set: name is 'inspection' at g.yaml:2:7\n"},
     {"stages..size", "1",
      "--set stages..size: the path has an empty part: expected keys and positions with dots "

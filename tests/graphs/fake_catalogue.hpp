@@ -228,6 +228,22 @@ inline catalogues make_known() {
     "jsonl", {frame, aligned_set, hyperframe, result, frame_result, port_type::outcome}, {},
     {required(param("path", parameter_type::text))});
   any.many_inputs = true;
+  any.check_streams = [](
+                        const settings&, std::span<const std::string> ids, const source_mark& where,
+                        std::vector<fault>& faults) {
+    if (ids.size() == 2 && ids[1] == "unwanted")
+      faults.push_back({where, "'unwanted' passes here"});
+  };
+  any.writes = [](const settings& s, std::span<const std::string> ids) {
+    const auto& path = s.text("path");
+    const auto at = path.find("{stream}");
+    if (at == std::string::npos)
+      return std::vector{path};
+    std::vector<std::string> paths;
+    for (const auto& id : ids)
+      paths.push_back(std::string{path}.replace(at, 8, id));
+    return paths;
+  };
   known.stages.add(std::move(any));
   known.stages.add(kind("null", {frame_result}, {}));
   auto split = kind("split", {frame}, {frame});

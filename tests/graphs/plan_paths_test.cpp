@@ -44,11 +44,11 @@ TEST_CASE("a sink must not write over what the graph reads, nor over another sin
   const scratch folder;
   const auto film = folder.film();
   CHECK(faults_of(graph_of(film, film, "")).find(
-          "a.path names '" + film + "', which is the file that cam.path reads and would be overwritten")
+          "a.path names '" + film + "', which is the file that camera.path of the stream 'cam' reads and would be overwritten")
         != std::string::npos);
   const auto out = (folder.path / "out.jsonl").string();
   const auto twice = faults_of(graph_of(film, out, out));
-  CHECK_MESSAGE(twice.find("b.path names '" + out + "', which a writes too: give each a file of its own")
+  CHECK_MESSAGE(twice.find("b.path names '" + out + "', which a.path writes too: give each a file of its own")
                   != std::string::npos, twice);
   CHECK(std::filesystem::file_size(film) > 0);
 }

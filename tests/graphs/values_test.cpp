@@ -74,5 +74,10 @@ TEST_CASE("the nearest name is found, a strange one gets the list") {
   CHECK(suggestion("scheduler", known) == "did you mean 'schedule'?");
   CHECK(suggestion("tracker", known) == "known are bundle, align, schedule, infer and size");
   CHECK(suggestion("x", {}) == "there are none");
-  CHECK(suggestion("zzzzzzz", std::vector<std::string>(30, "a")).ends_with("a and 10 more"));
+  CHECK(suggestion("zzzzzzz", {"one", "one"}) == "the only one is 'one'");
+  CHECK(suggestion("zzzzzzz", {"one", "two", "one", "two"}) == "known are one and two");
+  std::vector<std::string> many;
+  for (int i = 10; i < 40; ++i)
+    many.push_back('a' + std::to_string(i));
+  CHECK(suggestion("zzzzzzz", many).ends_with("a29 and 10 more"));
 }

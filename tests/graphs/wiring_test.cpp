@@ -59,6 +59,15 @@ TEST_CASE("faults of inputs and outputs") {
      "stage above it\n"},
     {"from: inf", "from: { stage: inf, port: uot }",
      "g.yaml:9:41: 'inf' has no output 'uot': did you mean 'out'?\n"},
+    {"from: inf", "from: sch.out",
+     "g.yaml:9:32: unb takes from 'sch.out', but there is no such stage: to take the output 'out' "
+     "of 'sch', write `from: sch`\n"},
+    {"from: inf", "from: sch:expired",
+     "g.yaml:9:32: unb takes from 'sch:expired', but there is no such stage: the stage 'sch' has no "
+     "output 'expired' either, the only one is 'out'\n"},
+    {"from: inf", "from: \"out.out\"",
+     "g.yaml:9:32: unb takes from 'out.out', but there is no such stage: the stage 'out' has no "
+     "output 'out' either, it is a sink\n"},
     {"from: inf", "from: { stage: inf, capasity: 3 }",
      "g.yaml:9:46: unb.from has no parameter 'capasity': did you mean 'capacity'?\n"},
     {"from: inf", "from: { stage: inf, capacity: 0 }",
@@ -90,6 +99,10 @@ TEST_CASE("ports of several outputs") {
     split("{ stage: spl, port: small }", "spl")
     == "g.yaml:8:36: 'spl' has several outputs that b can take: name one as in { stage: spl, port: "
        "small }; they are small and large\n");
+  CHECK(
+    split("{ stage: spl, port: small }", "spl.large")
+    == "g.yaml:8:36: b takes from 'spl.large', but there is no such stage: to take the output "
+       "'large' of 'spl', write `from: { stage: spl, port: large }`\n");
   CHECK(
     split("{ stage: spl, port: small }", "{ stage: spl, port: smal }")
     == "g.yaml:8:45: 'spl' has no output 'smal': did you mean 'small'?\n");
