@@ -1,10 +1,12 @@
 #include "actors/infer.hpp"
 
 #include "actors/infer/batch_runner.hpp"
+#include "actors/infer/worker_pool.hpp"
 #include "runtime/defaults.hpp"
 
 #include <algorithm>
-#include <deque>
+#include <atomic>
+#include <thread>
 
 namespace hyperframes {
 
@@ -12,8 +14,15 @@ namespace {
 
 constexpr std::uint32_t batches_per_worker = 2; ///< one that runs, one that is ready behind it
 
+/// What a worker's thread works with.
+struct seat {
+  explicit seat(batch_runner r) : runner(std::move(r)) {}
+  batch_runner runner;
+  std::atomic<bool> given_up{false}; ///< what is behind on its lane goes another way
+};
+
 struct warmed {
-  std::shared_ptr<batch_runner> runner;
+  std::shared_ptr<seat> seat_of;
   std::optional<error> failed;
 };
 
@@ -22,45 +31,43 @@ class infer_stage final : public stage {
 public:
   explicit infer_stage(const stage_plan& plan)
     : resource_(std::dynamic_pointer_cast<const model_resource>(plan.resource)),
-      facts_(plan.graph), streams_(plan.streams), name_(plan.name),
-      workers_(static_cast<std::size_t>(plan.config->integer("workers"))) {
+      facts_(plan.graph), streams_(plan.streams), threads_(plan.threads),
+      pool_({.workers = static_cast<std::uint32_t>(plan.config->integer("workers")),
+             .depth = batches_per_worker,
+             .patience = plan.config->time("hang_after")}) {
     if (!resource_)
       throw failure(make_error(errc::stage_failed, plan.name, "got no model"));
   }
 
   bool start(stage_context& context) override {
-    std::uint32_t width = 640, height = 480;
-    for (auto s : streams_)
-      if (const auto& media = facts_->streams[s].media; media && media->video.width > 0) {
-        width = media->video.width;
-        height = media->video.height;
-      }
-    const auto slots = std::max(1U, resource_->batch_slots);
-    for (std::uint32_t lane = 0; lane < workers_.size(); ++lane)
-      context.submit({lane, [model = resource_->loaded, slots, width, height] {
-                        return std::static_pointer_cast<void>(
-                          warm_up(model, slots, width, height));
-                      }});
+    for (std::uint32_t lane = 0; lane < pool_.workers(); ++lane)
+      warm_up(lane, context);
     return false;
   }
 
   void on_item(item i, stage_context& context) override {
     auto work = std::get<batch_ptr>(std::move(i));
     held_ += own_frames(work);
-    queue_.push_back(std::move(work));
+    pool_.add(std::move(work));
     feed(context);
   }
 
   void on_done(std::uint32_t lane, std::shared_ptr<void> value, stage_context& context) override {
-    auto& worker = workers_[lane];
-    if (!worker.runner) {
-      adopt(worker, *std::static_pointer_cast<warmed>(value), context);
+    if (!pool_.knows(lane))
+      return; // of a worker that was given up: its batch has gone another way
+    if (!seats_[pool_.worker_on(lane)]) {
+      adopt(lane, *std::static_pointer_cast<warmed>(value), context);
       feed(context);
       return;
     }
-    const auto work = std::move(worker.under_way.front());
-    worker.under_way.pop_front();
     const auto outcome = std::static_pointer_cast<batch_outcome>(value);
+    if (!outcome->lost.empty()) {
+      auto loss = pool_.lost(lane, context.now());
+      replace(loss, "is lost: " + outcome->lost, context);
+      feed(context);
+      return;
+    }
+    const auto work = pool_.finished(lane, context.now());
     for (const auto& sentence : outcome->errors)
       context.alarm("frames failed: " + sentence);
     if (outcome->bytes_copied > 0)
@@ -68,7 +75,7 @@ public:
     held_ -= own_frames(work);
     for (auto& r : outcome->results) {
       r->inferred = context.now();
-      r->worker = lane;
+      r->worker = pool_.worker_on(lane);
       context.emit(result_ptr{std::move(r)});
     }
     ++finished_;
@@ -77,55 +84,83 @@ public:
 
   void on_credit(stage_context& context) override { feed(context); }
 
+  /// A worker hangs: another one takes its place.
+  void on_wake(stage_context& context) override {
+    for (auto& loss : pool_.look(context.now()))
+      replace(loss, "hangs: it has been at one batch for "
+                      + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(loss.taken).count())
+                      + " ms", context);
+    feed(context);
+  }
+
   std::optional<item> evict(overflow_policy) override {
-    if (queue_.empty())
+    auto oldest = pool_.evict();
+    if (!oldest)
       return std::nullopt; // all that it holds is in work, or waits for credit below
-    auto oldest = std::move(queue_.front());
-    queue_.pop_front();
     held_ -= own_frames(oldest);
-    return oldest;
+    return item{std::move(oldest)};
   }
 
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
-    for (const auto& work : queue_)
+    for (const auto& work : pool_.take_all())
       add_outcomes(work, what, why, into);
-    queue_.clear();
-    for (auto& worker : workers_) {
-      for (const auto& work : worker.under_way)
-        add_outcomes(work, what, why, into);
-      worker.under_way.clear();
-    }
     held_ = 0;
   }
 
   std::uint64_t held_frames() const noexcept override { return held_; }
 
 private:
-  struct worker {
-    std::shared_ptr<batch_runner> runner; ///< none until it is warm
-    std::deque<batch_ptr> under_way;
-  };
+  void warm_up(std::uint32_t lane, stage_context& context) {
+    seats_.resize(pool_.workers());
+    std::uint32_t width = 640, height = 480;
+    for (auto s : streams_)
+      if (const auto& media = facts_->streams[s].media; media && media->video.width > 0) {
+        width = media->video.width;
+        height = media->video.height;
+      }
+    const auto slots = std::max(1U, resource_->batch_slots);
+    context.submit({lane, [model = resource_->loaded, slots, width, height] {
+                      return std::static_pointer_cast<void>(warmed_up(model, slots, width, height));
+                    }});
+  }
 
-  static std::shared_ptr<warmed> warm_up(const model_ptr& model, std::uint32_t slots,
-                                         std::uint32_t width, std::uint32_t height) {
+  static std::shared_ptr<warmed> warmed_up(const model_ptr& model, std::uint32_t slots,
+                                           std::uint32_t width, std::uint32_t height) {
     auto result = std::make_shared<warmed>();
     auto session = model->make_session();
     if (!session) {
       result->failed = session.error();
       return result;
     }
-    result->runner = std::make_shared<batch_runner>(model, std::move(*session));
-    if (const auto ran = result->runner->warm_up(slots, width, height); !ran)
+    result->seat_of = std::make_shared<seat>(batch_runner{model, std::move(*session)});
+    if (const auto ran = result->seat_of->runner.warm_up(slots, width, height); !ran)
       result->failed = ran.error();
     return result;
   }
 
-  void adopt(worker& w, warmed& value, stage_context& context) {
+  void adopt(std::uint32_t lane, warmed& value, stage_context& context) {
     if (value.failed)
       throw failure(*value.failed);
-    w.runner = std::move(value.runner);
-    if (std::ranges::all_of(workers_, [](const worker& each) { return each.runner != nullptr; }))
+    seats_[pool_.worker_on(lane)] = std::move(value.seat_of);
+    if (pool_.warmed(lane))
       context.ready();
+  }
+
+  void replace(worker_pool::loss& loss, const std::string& why, stage_context& context) {
+    if (auto& lost = seats_[loss.worker])
+      lost->given_up = true;
+    seats_[loss.worker] = nullptr;
+    context.alarm("worker " + std::to_string(loss.worker) + ' ' + why + "; a new one takes its place"
+                  + (loss.quarantined ? ", and the batch is not tried again" : ""));
+    if (loss.quarantined) {
+      outcome_batch ended;
+      add_outcomes(loss.quarantined, outcome::failed, reason::quarantined, ended);
+      for (const auto& range : ended.ranges())
+        context.settle(range);
+      held_ -= own_frames(loss.quarantined);
+      ++finished_;
+    }
+    warm_up(loss.new_lane, context);
   }
 
   /// Starts what can start, and lets the stage above send more. Neither while results wait for
@@ -135,29 +170,46 @@ private:
       return;
     if (finished_ > 0)
       context.release(std::exchange(finished_, 0));
-    while (!queue_.empty()) {
-      const auto next = std::ranges::min_element(workers_, {}, [](const worker& w) {
-        return w.runner ? w.under_way.size() : batches_per_worker;
-      });
-      if (!next->runner || next->under_way.size() >= batches_per_worker)
-        return;
-      auto work = std::move(queue_.front());
-      queue_.pop_front();
-      next->under_way.push_back(work);
-      context.submit({static_cast<std::uint32_t>(next - workers_.begin()),
-                      [runner = next->runner, work] {
-                        return std::static_pointer_cast<void>(
-                          std::make_shared<batch_outcome>(runner->run(*work)));
-                      }});
+    for (auto& next : pool_.assign(context.now()))
+      submit(next, context);
+    if (const auto due = pool_.due(); due != never)
+      context.wake_at(due);
+  }
+
+  void submit(worker_pool::assignment& next, stage_context& context) {
+    const auto takes = resource_->loaded->simulated_time(next.work->slots);
+    context.submit({next.lane,
+                    [at = seats_[pool_.worker_on(next.lane)], work = next.work,
+                     waits = threads_ ? takes : std::nullopt] {
+                      const auto until = std::chrono::steady_clock::now() + waits.value_or(duration{0});
+                      auto outcome = std::make_shared<batch_outcome>(outcome_of(*at, *work));
+                      if (waits)
+                        std::this_thread::sleep_until(until);
+                      return std::static_pointer_cast<void>(std::move(outcome));
+                    },
+                    takes});
+  }
+
+  /// What a model throws past its runner brings its worker down, and no other one.
+  static batch_outcome outcome_of(seat& at, const batch& work) {
+    batch_outcome none;
+    if (at.given_up)
+      return none; // nobody hears it
+    try {
+      return at.runner.run(work);
+    } catch (const std::exception& e) {
+      at.given_up = true;
+      none.lost = e.what();
+      return none;
     }
   }
 
   std::shared_ptr<const model_resource> resource_;
   std::shared_ptr<const graph_facts> facts_;
   std::vector<stream_index> streams_;
-  std::string name_;
-  std::vector<worker> workers_;
-  std::deque<batch_ptr> queue_;
+  bool threads_;
+  worker_pool pool_;
+  std::vector<std::shared_ptr<seat>> seats_; ///< by worker; none until it is warm
   std::uint64_t held_ = 0;
   std::uint32_t finished_ = 0; ///< batches whose place in the queue was not given back yet
 };
@@ -170,6 +222,13 @@ std::vector<parameter> parameters() {
                     .initial = initial_value(std::int64_t{1}),
                     .least = 1,
                     .most = 256});
+  result.push_back({.name = "hang_after",
+                    .type = parameter_type::duration,
+                    .help = "A worker that is at one batch for longer is given up and replaced; the batch is "
+                            "tried once more.",
+                    .initial = initial_value(defaults::hang_after),
+                    .least = 0.001,
+                    .most = 86400});
   result.push_back({.name = "batch",
                     .type = parameter_type::object,
                     .help = "How many frames the model gets at once; independent of the hyperframe's size.",
@@ -194,7 +253,7 @@ expected<stage_resource_ptr> load(const settings& config, const std::string& fol
   resource->fixed_batch = m.fixed_batch();
   resource->time_axis = m.time_axis();
   resource->result_per_slot = m.result_per_slot();
-  resource->simulated = m.simulated();
+  resource->simulated = m.simulated_time(1).has_value();
   resource->batch_slots = config.has("batch")
                             ? static_cast<std::uint32_t>(config.group("batch").integer("max"))
                             : defaults::batch_slots;

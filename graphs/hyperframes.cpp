@@ -24,7 +24,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 } // namespace
 
-graph::graph(read_result read) {
+graph::graph(read_result read, std::shared_ptr<const catalogues> kinds) : kinds_(std::move(kinds)) {
   if (!read.graph)
     throw graph_error(std::move(read.faults));
   auto planned = plan_graph(*read.graph);
@@ -36,13 +36,15 @@ graph::graph(read_result read) {
 
 graph graph::from_file(
   const std::string& path, const graph_options& options, const catalogues& kinds) {
-  return graph{read_graph_file(path, kinds, options)};
+  auto kept = std::make_shared<const catalogues>(kinds);
+  return graph{read_graph_file(path, *kept, options), kept};
 }
 
 graph graph::from_text(
   const std::string& text, const std::string& name, const graph_options& options,
   const catalogues& kinds) {
-  return graph{read_graph_text(text, name, kinds, options)};
+  auto kept = std::make_shared<const catalogues>(kinds);
+  return graph{read_graph_text(text, name, *kept, options), kept};
 }
 
 struct running::state {
@@ -178,11 +180,14 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
       throw failure(make_error(errc::graph_invalid, stage.mark.to_string(),
                                "stage '" + stage.name + "' infers with " + stage.resource->summary
                                  + ", which is real: on the virtual clock every part must be simulated; "
-                                   "leave inference out"));
+                                   "use backend `simulated`, or leave inference out"));
   virtual_executor executor;
   assembly parts{g.checked(), g.plan(), options, executor, false};
   executor.open(parts.hosts());
+  std::optional<graph_time> ended; // timers of rules that did not come to pass may go off later
   const auto check = [&] {
+    if (!ended && parts.control().finished())
+      ended = executor.time().now();
     if (const auto open = parts.open_accounts(); !open.empty())
       throw failure(make_error(
         errc::stage_failed, g.checked().name,
@@ -195,7 +200,7 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
     parts.control().drain();
     executor.run(never, check);
   }
-  return summarise(g, parts, executor.time().now() - graph_time{});
+  return summarise(g, parts, ended.value_or(executor.time().now()) - graph_time{});
 }
 
 run_summary summarise(const graph& g, const assembly& parts, duration wall, bool still) {

@@ -32,6 +32,8 @@ inline constexpr std::uint32_t credit_lot = 8;
 inline constexpr double depth_alarm = 0.8;
 inline constexpr double depth_alarm_over = 0.6;
 inline constexpr duration depth_average = std::chrono::seconds{2};
+/// A worker that is at one batch for longer is replaced.
+inline constexpr duration hang_after = std::chrono::seconds{30};
 /// A call of a stage or a worker that takes longer than this is named by the watchdog.
 inline constexpr duration call_patience = std::chrono::seconds{5};
 

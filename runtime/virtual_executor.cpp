@@ -56,6 +56,8 @@ void virtual_executor::wake_at(stage_index stage, graph_time t) {
 void virtual_executor::submit(stage_index stage, std::uint64_t generation, blocking_work work) {
   auto& free = lanes_free_[std::uint64_t{stage} << 32 | work.lane];
   free = later_by(std::max(free, clock_.now()), work.simulated.value_or(duration{0}));
+  if (free == never)
+    return; // it hangs
   timers_.emplace(moment{free, false, number_++},
                   std::pair{stage, message{perform(work, generation, work.simulated.value_or(duration{0}))}});
 }

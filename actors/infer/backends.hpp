@@ -10,5 +10,6 @@ expected<model_ptr> load_onnxruntime(const model_settings& s); ///< only with ON
 expected<model_ptr> load_opencv(const model_settings& s);
 expected<model_ptr> load_hog(const model_settings& s);
 expected<model_ptr> load_cascade(const model_settings& s);
+expected<model_ptr> load_simulated(const model_settings& s);
 
 } // namespace hyperframes

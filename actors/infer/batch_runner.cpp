@@ -112,6 +112,8 @@ expected<std::vector<inference_ptr>> batch_runner::try_run(std::size_t first, st
                         "gave " + std::to_string(inferred->size()) + " results for "
                           + std::to_string(count) + " slots");
     return inferred;
+  } catch (const worker_lost&) {
+    throw;
   } catch (const std::exception& e) {
     return make_error(errc::model_failed, model_->summary(), e.what());
   }

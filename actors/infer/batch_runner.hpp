@@ -16,6 +16,7 @@ struct batch_outcome {
   std::vector<std::shared_ptr<result>> results;
   std::size_t bytes_copied = 0;   ///< to bring the parts' tensors together
   std::vector<std::string> errors; ///< why frames failed, each sentence once
+  std::string lost;                ///< why the worker cannot go on; then there are no results
 };
 
 /// Runs batches on one session. What fails is cut in half until the frame that the model cannot take
@@ -27,6 +28,7 @@ class batch_runner {
 public:
   batch_runner(model_ptr model, std::unique_ptr<infer_session> session);
 
+  /// Throws `worker_lost` where the session does.
   batch_outcome run(const batch& work);
 
   /// Runs `slots` empty slots through the whole path. @returns why that failed, if it did.

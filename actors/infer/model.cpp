@@ -11,8 +11,7 @@ struct backend {
   expected<model_ptr> (*load)(const model_settings&);
 };
 
-/// Every backend, the one that `auto` takes first. A `simulated` one for the virtual clock gets
-/// its row here, and its word in the choices of `model_parameters()`.
+/// Every backend, the one that `auto` takes first.
 constexpr backend backends[] = {
 #ifdef HYPERFRAMES_WITH_ONNXRUNTIME
   {"onnxruntime", load_onnxruntime},
@@ -20,6 +19,7 @@ constexpr backend backends[] = {
   {"opencv", load_opencv},
   {"hog", load_hog},
   {"cascade", load_cascade},
+  {"simulated", load_simulated},
 };
 
 } // namespace

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,12 @@ struct infer_input {
   std::span<const std::uint8_t> valid;     ///< [slots], the mask: 0 where the slot is padding
   /// Pixels of a slot (`hyperframe::pack`); needed only where `model::input()` leaves them open.
   std::uint32_t width = 0, height = 0;
+};
+
+/// Thrown by a session that cannot go on: its worker is replaced, and the batch tried once more.
+class worker_lost : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
 };
 
 /// A loaded network on one device, used by one thread at a time.
@@ -46,7 +54,9 @@ public:
   /// one for all slots of a `run`, which must then be given exactly one hyperframe.
   virtual bool result_per_slot() const = 0;
   virtual label_names labels() const = 0; ///< null where unknown
-  virtual bool simulated() const { return false; }
+  /// Time that a run of `slots` slots takes of a device that does not exist: whoever runs it waits so
+  /// long, off the CPU. None: the device is real.
+  virtual std::optional<duration> simulated_time(std::uint32_t /*slots*/) const { return std::nullopt; }
   /// Makes a session; called on the thread that will use it. May take seconds.
   virtual expected<std::unique_ptr<infer_session>> make_session() const = 0;
 };

@@ -139,6 +139,8 @@ std::string contradiction(const model_settings& s) {
     return "backend '" + s.backend
            + "' is not in this build: use auto or opencv, or build with ONNX Runtime (tools/setup "
              "brings it)";
+  if (s.backend == "simulated")
+    return s.model.empty() ? "" : "backend 'simulated' runs no model: remove `model`, or choose another backend";
   if (s.model.empty() && s.backend != "hog")
     return "backend '" + s.backend + "' needs `model`, the path of a file";
   if (!s.model.empty() && s.backend == "hog")
@@ -195,6 +197,15 @@ expected<model_settings> read_model_settings(const settings& from, const std::st
   read_input({from, "input"}, s.input);
   read_output({from, "output"}, s.output);
   read_detector({from, "detector"}, s.detector);
+  if (from.has("simulated")) {
+    const auto& group = from.group("simulated");
+    s.simulated = {group.time("fixed"), group.time("per_slot")};
+    if (s.backend != "simulated")
+      for (const auto& [name, value] : group.all())
+        if (value.source != value_source::built_in)
+          return make_error(errc::graph_invalid, "model",
+                            "`simulated." + name + "` is for backend simulated, found backend " + s.backend);
+  }
   if (is_detector(s.backend) && from.has("output"))
     for (const auto& [name, value] : from.group("output").all())
       if (name != "labels" && name != "max" && value.source != value_source::built_in)

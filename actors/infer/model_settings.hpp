@@ -53,6 +53,12 @@ struct model_settings {
     std::optional<int> stride, neighbours;
     std::optional<pixel_size> least, most;
   } detector;
+
+  /// Of the backend `simulated`: a run takes fixed + per_slot x slots.
+  struct simulated_settings {
+    duration fixed = std::chrono::microseconds{1286}; ///< with the next: 2 ms alone, 7 ms for eight
+    duration per_slot = std::chrono::microseconds{714};
+  } simulated;
 };
 
 /// @param folder that relative paths start from.

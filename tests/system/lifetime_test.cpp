@@ -2,11 +2,11 @@
 #include "actors/unbundle.hpp"
 #include "tests/system/collected.hpp"
 #include "tests/system/folder.hpp"
+#include "tests/system/gate.hpp"
 #include "tests/system/graphs.hpp"
 #include "tests/system/summary_checks.hpp"
 
 #include <algorithm>
-#include <condition_variable>
 #include <mutex>
 
 using namespace hyperframes;
@@ -17,29 +17,6 @@ namespace {
 /// Does not end by itself.
 const std::string endless =
   "  - { id: cam, camera: { type: synthetic, scene: counter, size: 32x32, realtime: false } }\n";
-
-/// What a call that hangs waits for: opened when the test is over, and then left to itself.
-struct gate {
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool entered = false, open = false;
-
-  void pass() {
-    std::unique_lock lock{mutex};
-    entered = true;
-    changed.notify_all();
-    changed.wait(lock, [this] { return open; });
-  }
-  void wait_until_entered() {
-    std::unique_lock lock{mutex};
-    changed.wait(lock, [this] { return entered; });
-  }
-  void release() {
-    const std::lock_guard lock{mutex};
-    open = true;
-    changed.notify_all();
-  }
-};
 
 /// Gives three frames and then hangs, deaf to `interrupt`.
 class hanging_camera final : public camera {

@@ -87,3 +87,30 @@ TEST_CASE("real inference does not run on the virtual clock") {
     with(chain(file_camera("cam", 5)), "type: callback", "type: \"null\""), "infer.yaml");
   CHECK_THROWS_WITH_AS(run_virtually(g), doctest::Contains("infer"), failure);
 }
+
+TEST_CASE("a simulated device takes its time on the virtual clock, to the nanosecond") {
+  const auto text = [](int workers) {
+    return "hyperframes: 1\n"
+           "streams:\n"
+           + file_camera("cam", 80)
+           + "stages:\n"
+             "  capture:  { type: capture }\n"
+             "  bundle:   { type: bundle, from: capture, size: 8 }\n"
+             "  schedule: { type: schedule, from: bundle }\n"
+             "  infer:    { type: infer, from: schedule, backend: simulated, simulated: { fixed: 10ms, per_slot: "
+             "1ms },\n"
+             "              workers: "
+           + std::to_string(workers)
+           + ", batch: { max: 8 } }\n"
+             "  unbundle: { type: unbundle, from: infer }\n"
+             "  nothing:  { type: \"null\", from: unbundle }\n";
+  };
+  const auto one = run_virtually(graph::from_text(text(1)));
+  check_ledger(one);
+  CHECK(count_of(one.ledger, outcome::delivered) == 80);
+  CHECK(one.simulated);
+  CHECK(one.wall == std::chrono::milliseconds{180}); // ten batches of 10 ms + 8 x 1 ms
+  const auto two = run_virtually(graph::from_text(text(2)));
+  check_ledger(two);
+  CHECK(two.wall == std::chrono::milliseconds{90});
+}

@@ -1,0 +1,118 @@
+#include "actors/infer/worker_pool.hpp"
+
+#include "runtime/error.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace hyperframes;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr graph_time at(int ms) { return graph_time{milliseconds{ms}}; }
+
+batch_ptr numbered(std::uint64_t n) {
+  auto b = std::make_shared<batch>();
+  b->number = n;
+  return b;
+}
+
+/// "lane:batch" for each assignment.
+std::string in_words(const std::vector<worker_pool::assignment>& all) {
+  std::string text;
+  for (const auto& a : all)
+    text += (text.empty() ? "" : " ") + std::to_string(a.lane) + ':' + std::to_string(a.work->number);
+  return text;
+}
+
+worker_pool warm_pool(worker_pool_options options) {
+  worker_pool pool{options};
+  for (std::uint32_t lane = 0; lane < options.workers; ++lane)
+    CHECK(pool.warmed(lane) == (lane + 1 == options.workers));
+  return pool;
+}
+
+} // namespace
+
+TEST_CASE("batches go to the worker that has least to do, each up to its depth") {
+  auto pool = warm_pool({.workers = 2, .depth = 2});
+  for (std::uint64_t n = 0; n < 6; ++n)
+    pool.add(numbered(n));
+  CHECK(pool.room() == 4);
+  CHECK(in_words(pool.assign(at(0))) == "0:0 1:1 0:2 1:3");
+  CHECK(pool.room() == 0);
+  CHECK(pool.finished(1, at(5))->number == 1);
+  CHECK(in_words(pool.assign(at(5))) == "1:4");
+  CHECK(pool.evict()->number == 5);
+  CHECK(pool.evict() == nullptr);
+}
+
+TEST_CASE("a worker that is not warm gets nothing") {
+  worker_pool pool{{.workers = 2, .depth = 1}};
+  pool.add(numbered(0));
+  pool.add(numbered(1));
+  CHECK(pool.assign(at(0)).empty());
+  CHECK_FALSE(pool.warmed(1));
+  CHECK(in_words(pool.assign(at(0))) == "1:0");
+  CHECK(pool.warmed(0));
+  CHECK(in_words(pool.assign(at(1))) == "0:1");
+}
+
+TEST_CASE("a worker that hangs is replaced, and its batches are handed out again in their order") {
+  auto pool = warm_pool({.workers = 2, .depth = 2, .patience = milliseconds{100}});
+  for (std::uint64_t n = 0; n < 5; ++n)
+    pool.add(numbered(n));
+  CHECK(in_words(pool.assign(at(0))) == "0:0 1:1 0:2 1:3");
+  CHECK(pool.finished(1, at(50))->number == 1);
+  CHECK(pool.due() == at(100));
+  CHECK(pool.look(at(99)).empty());
+  const auto losses = pool.look(at(100));
+  REQUIRE(losses.size() == 1);
+  CHECK(losses[0].worker == 0);
+  CHECK(losses[0].new_lane == 2);
+  CHECK(losses[0].taken == milliseconds{100});
+  CHECK(losses[0].quarantined == nullptr);
+  CHECK_FALSE(pool.knows(0)); // what it says now is not heard
+  CHECK(in_words(pool.assign(at(100))) == "1:0");
+  CHECK(pool.due() == at(150)); // batch 3 runs since 50
+  CHECK(pool.warmed(2));
+  CHECK(pool.worker_on(2) == 0);
+  CHECK(in_words(pool.assign(at(110))) == "2:2 2:4");
+}
+
+TEST_CASE("what brings two workers down is quarantined, what waited behind it is not") {
+  auto pool = warm_pool({.workers = 1, .depth = 2, .patience = milliseconds{100}});
+  pool.add(numbered(0));
+  pool.add(numbered(1));
+  CHECK(in_words(pool.assign(at(0))) == "0:0 0:1");
+  CHECK(pool.lost(0, at(10)).quarantined == nullptr);
+  CHECK(pool.warmed(1));
+  CHECK(in_words(pool.assign(at(20))) == "1:0 1:1");
+  const auto again = pool.look(at(120));
+  REQUIRE(again.size() == 1);
+  REQUIRE(again[0].quarantined);
+  CHECK(again[0].quarantined->number == 0);
+  CHECK(pool.warmed(2));
+  CHECK(in_words(pool.assign(at(130))) == "2:1");
+  CHECK(pool.finished(2, at(131))->number == 1);
+}
+
+TEST_CASE("after a number of lost workers the stage fails, with all batches still known") {
+  auto pool = warm_pool({.workers = 1, .depth = 1, .tries = 99, .replacements = 2});
+  pool.add(numbered(7));
+  std::uint32_t lane = 0;
+  for (int i = 0; i < 2; ++i) {
+    CHECK(in_words(pool.assign(at(i))) == std::to_string(lane) + ":7");
+    lane = pool.lost(lane, at(i)).new_lane;
+    CHECK(pool.warmed(lane));
+  }
+  pool.assign(at(9));
+  CHECK_THROWS_WITH_AS(pool.lost(lane, at(9)),
+                       "worker 0: is lost, and so were 2 workers before it; the model or its device does not work",
+                       failure);
+  const auto all = pool.take_all();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0]->number == 7);
+}

@@ -1,0 +1,165 @@
+// Workers of `infer` that hang, vanish or throw: what becomes of their batches, and of the others'.
+#include "actors/infer.hpp"
+#include "tests/system/collected.hpp"
+#include "tests/system/folder.hpp"
+#include "tests/system/gate.hpp"
+#include "tests/system/graphs.hpp"
+#include "tests/system/summary_checks.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+using namespace hyperframes;
+using namespace hyperframes::test;
+
+namespace {
+
+/// What happens at the n-th batch; shared by all sessions of a run.
+struct script {
+  enum class act : std::uint8_t { work, hang, vanish };
+  std::vector<std::pair<int, act>> at; ///< batches that are none of the warm-up's
+  std::shared_ptr<gate> hangs = std::make_shared<gate>();
+  std::mutex mutex;
+  int batches = 0, sessions = 0;
+
+  act next() {
+    const std::lock_guard lock{mutex};
+    const auto n = batches++;
+    const auto found = std::ranges::find(at, n, &std::pair<int, act>::first);
+    return found == at.end() ? act::work : found->second;
+  }
+};
+
+class scripted_session final : public infer_session {
+public:
+  explicit scripted_session(std::shared_ptr<script> s) : script_(std::move(s)) {}
+  expected<std::vector<inference_ptr>> run(const infer_input& input) override {
+    static const auto nothing = std::make_shared<const inference>();
+    if (!std::exchange(warm_, true))
+      return std::vector<inference_ptr>(input.slots, nothing);
+    switch (script_->next()) {
+      case script::act::hang:
+        script_->hangs->pass();
+        break;
+      case script::act::vanish:
+        throw worker_lost("its device is gone");
+      case script::act::work:
+        break;
+    }
+    return std::vector<inference_ptr>(input.slots, nothing);
+  }
+
+private:
+  std::shared_ptr<script> script_;
+  bool warm_ = false;
+};
+
+class scripted_model final : public model {
+public:
+  explicit scripted_model(std::shared_ptr<script> s) : script_(std::move(s)) {
+    pack_.width = pack_.height = 8;
+  }
+  std::string summary() const override { return "a scripted model"; }
+  const pack_spec& input() const override { return pack_; }
+  std::uint32_t fixed_batch() const override { return 0; }
+  std::uint32_t time_axis() const override { return 0; }
+  bool result_per_slot() const override { return true; }
+  label_names labels() const override { return nullptr; }
+  expected<std::unique_ptr<infer_session>> make_session() const override {
+    const std::lock_guard lock{script_->mutex};
+    ++script_->sessions;
+    return std::unique_ptr<infer_session>{std::make_unique<scripted_session>(script_)};
+  }
+
+private:
+  std::shared_ptr<script> script_;
+  pack_spec pack_;
+};
+
+catalogues with_script(std::shared_ptr<script> s) {
+  auto kinds = built_in();
+  auto infer = describe_infer();
+  infer.name = "scripted";
+  infer.load = [s](const settings& config, const std::string&) -> expected<stage_resource_ptr> {
+    auto resource = std::make_shared<model_resource>();
+    resource->loaded = std::make_shared<scripted_model>(s);
+    resource->summary = resource->loaded->summary();
+    resource->tensor = resource->loaded->input();
+    resource->result_per_slot = true;
+    resource->batch_slots = static_cast<std::uint32_t>(config.group("batch").integer("max"));
+    return stage_resource_ptr{std::move(resource)};
+  };
+  kinds.stages.add(std::move(infer));
+  return kinds;
+}
+
+struct run_of {
+  collected_results results;
+  std::vector<std::string> alarms;
+  run_summary summary;
+};
+
+/// 80 frames in hyperframes and batches of eight.
+void run_script(const std::shared_ptr<script>& s, int workers, const std::string& hang_after, run_of& into) {
+  std::mutex mutex;
+  const auto text = with(chain(file_camera("cam", 80)),
+                         "type: infer, from: schedule, model: " + small_model,
+                         "type: scripted, from: schedule, workers: " + std::to_string(workers)
+                           + ", hang_after: " + hang_after);
+  auto options = calling({{"program", into.results.taker()}}, [&](const event& e) {
+    const std::lock_guard lock{mutex};
+    into.alarms.push_back(e.where + ": " + e.sentence);
+  });
+  running run{graph::from_text(text, "test", {}, with_script(s)), std::move(options)};
+  into.summary = run.finish(std::chrono::seconds{2});
+  CHECK(into.results.fault() == "");
+  CHECK(into.results.count() == 80);
+}
+
+} // namespace
+
+TEST_CASE("a worker that hangs is replaced, and nothing is lost") {
+  for (const int workers : {1, 3}) {
+    CAPTURE(workers);
+    const auto s = std::make_shared<script>();
+    s->at = {{3, script::act::hang}};
+    run_of run;
+    run_script(s, workers, "100ms", run);
+    CHECK(count_of(run.summary.ledger, outcome::delivered) == 80);
+    CHECK(run.summary.in_flight == 0);
+    CHECK(run.summary.threads_left_behind == 1);
+    if (workers == 1) // others may have done all the work before the new one is warm
+      CHECK(s->sessions == 2);
+    REQUIRE(run.alarms.size() == 1);
+    CHECK(run.alarms[0].find(" hangs: it has been at one batch for 1") != std::string::npos);
+    CHECK(run.alarms[0].ends_with("; a new one takes its place"));
+    s->hangs->release();
+  }
+}
+
+TEST_CASE("a batch that brings two workers down is quarantined, the others are delivered") {
+  const auto s = std::make_shared<script>();
+  s->at = {{2, script::act::vanish}, {3, script::act::vanish}}; // one worker: the second one is the retry
+  run_of run;
+  run_script(s, 1, "10s", run);
+  CHECK(count_of(run.summary.ledger, outcome::delivered) == 72);
+  CHECK(count_of(run.summary.ledger, reason::quarantined) == 8);
+  for (std::uint64_t id = 16; id < 24; ++id)
+    CHECK(run.results.of(0)[id]->why == reason::quarantined);
+  CHECK(run.alarms
+        == std::vector<std::string>{
+          "infer: worker 0 is lost: its device is gone; a new one takes its place",
+          "infer: worker 0 is lost: its device is gone; a new one takes its place, and the batch is not tried "
+          "again"});
+  check_ledger(run.summary);
+}
+
+TEST_CASE("a worker that vanishes costs nobody a frame") {
+  const auto s = std::make_shared<script>();
+  s->at = {{0, script::act::vanish}, {9, script::act::vanish}}; // far apart: not the retry of the first
+  run_of run;
+  run_script(s, 3, "10s", run);
+  CHECK(count_of(run.summary.ledger, outcome::delivered) == 80);
+  CHECK(run.alarms.size() == 2);
+  check_ledger(run.summary);
+}
