@@ -73,7 +73,7 @@ graph_time camera_reader::fail(const error& e, graph_time now) {
 
 expected<void> camera_reader::open_camera() {
   try {
-    return camera_->open({where_.stream, where_.frames_ahead, where_.folder});
+    return camera_->open({where_.stream, where_.frames_ahead, where_.folder, where_.seed});
   } catch (const failure& f) {
     return f.what_failed();
   } catch (const std::exception& e) {

@@ -41,6 +41,7 @@ public:
     std::string folder;
     std::size_t frames_ahead = 0;
     std::uint32_t permits = 1;
+    std::uint64_t seed = 0;
   };
   camera_reader(std::unique_ptr<camera> source, const camera_info& info, place where,
                 std::function<void()> on_event);

@@ -1,76 +1,13 @@
 #include "actors/capture.hpp"
 
+#include "actors/capture_input.hpp"
 #include "runtime/defaults.hpp"
+#include "runtime/stream_stats.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace hyperframes {
-
-stream_numbering::stream_numbering(
-  stream_index stream, bool live, duration latency_budget, double declared_fps)
-  : stream_(stream), budget_(latency_budget) {
-  if (live)
-    model_.emplace(declared_fps);
-  file_clock_.declared_fps = declared_fps;
-  file_clock_.confidence = 1;
-}
-
-std::optional<stream_end>
-stream_numbering::epoch_before(const captured_frame& f, arrival_time arrived) {
-  const bool jumps = model_ ? model_->jump_at(f.captured, arrived) != clock_model::jump::none
-                            : last_ && f.captured < *last_ - clock_model::max_backstep;
-  if (!jumps)
-    return std::nullopt;
-  stream_end end{stream_, epoch_, next_, false};
-  ++epoch_;
-  next_ = 0;
-  if (!model_) {
-    base_ += *last_ - *first_ + interval_;
-    first_.reset();
-    ++file_clock_.jumps_back;
-  }
-  return end;
-}
-
-frame_meta stream_numbering::stamp(const captured_frame& f, arrival_time arrived) {
-  frame_meta meta;
-  meta.stream = stream_;
-  meta.epoch = epoch_;
-  meta.frame_id = next_++;
-  meta.device_id = f.device_id;
-  meta.trace_id = (std::uint64_t{stream_} + 1) << 40 | traced_++;
-  meta.captured = f.captured;
-  meta.arrived = arrived;
-  meta.flags = f.flags;
-  meta.truth = f.truth;
-  std::uint64_t lost = 0;
-  if (meta.frame_id > 0 && f.device_id != last_device_id_ + 1) {
-    meta.flags |= frame_gap_before;
-    lost = f.device_id > last_device_id_ ? f.device_id - last_device_id_ - 1 : 0;
-    device_lost_ += lost;
-  }
-  last_device_id_ = f.device_id;
-  if (!model_) {
-    meta.timeline = place_in_file(f.captured);
-    return meta;
-  }
-  meta.timeline = model_->add(f.captured, arrived, lost);
-  if (budget_ != duration::max())
-    meta.deadline = later_by(meta.timeline, budget_);
-  return meta;
-}
-
-graph_time stream_numbering::place_in_file(capture_time captured) {
-  if (!first_) {
-    first_ = last_ = captured;
-  } else if (captured > *last_) {
-    interval_ = captured - *last_;
-    last_ = captured;
-    file_clock_.fps = static_cast<double>(next_ - 1) / in_seconds(*last_ - *first_);
-  }
-  return graph_time{base_ + (captured - *first_)};
-}
 
 std::uint32_t prefetch_of(const camera_info& info) {
   const auto fps = info.fps > 0 ? info.fps : defaults::assumed_fps;
@@ -89,8 +26,7 @@ public:
     if (!resource_)
       throw failure(make_error(errc::stage_failed, plan.name, "got no cameras"));
     for (const auto& source : resource_->sources)
-      inputs_.push_back({{}, stream_numbering{source.stream, source.info.live, facts_->latency_budget, source.info.fps},
-                         source.stream, source.info.live, {}, false});
+      inputs_.emplace_back(source, facts_->streams[source.stream].id, facts_->latency_budget);
   }
 
   void run(stage_context& context) override {
@@ -98,54 +34,36 @@ public:
       forward_all(context);
       return;
     }
-    for (std::size_t i = 0; i < inputs_.size(); ++i) {
-      const auto& source = resource_->sources[i];
-      inputs_[i].reader = std::make_shared<camera_reader>(
-        source.make(), source.info,
-        camera_reader::place{facts_->streams[source.stream].id, folder_, source.frames_ahead,
-                             source.prefetch},
-        threaded_ ? context.poke() : std::function<void()>{[] {}});
-    }
-    if (threaded_) {
-      std::vector<std::shared_ptr<camera_reader>> shared, blocking;
-      for (std::size_t i = 0; i < inputs_.size(); ++i)
-        (resource_->sources[i].info.blocks ? blocking : shared).push_back(inputs_[i].reader);
+    if (threaded_)
       clock_ = std::make_shared<context_clock>(context.now());
+    std::vector<std::shared_ptr<camera_reader>> shared, blocking;
+    for (auto& in : inputs_)
+      if (in.source().attached)
+        (in.source().info.blocks ? blocking : shared).push_back(attach(in, context));
+    if (threaded_)
       threads_ = std::make_unique<reader_threads>(clock_, std::move(shared), std::move(blocking));
-    } else {
-      pump(context);
-    }
+    pump(context);
   }
 
   void on_item(item, stage_context&) override {}
-  void on_poke(stage_context& context) override { forward_all(context); }
+  void on_poke(stage_context& context) override {
+    obey(context);
+    pump(context);
+  }
   void on_credit(stage_context& context) override { pump(context); }
   void on_wake(stage_context& context) override { pump(context); }
 
   void drain(stage_context& context) override {
+    draining_ = true;
     for (auto& in : inputs_)
-      if (in.reader)
-        in.reader->finish();
-    if (!threaded_)
-      pump(context);
+      in.drain(context);
+    pump(context);
   }
 
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
     given_up_ = true;
-    for (auto& in : inputs_) {
-      if (!in.reader) // it has not begun
-        continue;
-      for (auto& e : in.reader->take())
-        in.waiting.push_back(std::move(e));
-      for (auto& e : in.waiting)
-        if (auto* f = std::get_if<arrived_frame>(&e)) {
-          resource_->captured(in.stream);
-          into.add(in.numbering.stamp(f->captured, as_arrival(f->arrived)), what, why);
-        }
-      std::erase_if(in.waiting, [](const reader_event& e) {
-        return std::holds_alternative<arrived_frame>(e);
-      });
-    }
+    for (auto& in : inputs_)
+      in.give_up(resource_->captured, what, why, into);
   }
 
   /// A frame counts as captured when it is numbered, and leaves at the same moment.
@@ -163,101 +81,88 @@ private:
     duration offset_;
   };
 
-  struct input {
-    std::shared_ptr<camera_reader> reader; ///< none before `run`
-    stream_numbering numbering;
-    stream_index stream;
-    bool live;
-    std::deque<reader_event> waiting; ///< taken from the reader, without credit so far
-    bool ended;
-  };
+  std::shared_ptr<camera_reader> attach(capture_input& in, stage_context& context) {
+    context.numbers(in.stream()).attached.store(true, std::memory_order_relaxed);
+    return in.attach(folder_, facts_->seed, threaded_ ? context.poke() : std::function<void()>{[] {}},
+                     context.now());
+  }
+
+  /// Cameras come and go.
+  void obey(stage_context& context) {
+    for (const auto& r : resource_->requests->take()) {
+      const auto at = std::ranges::find(inputs_, r.stream, &capture_input::stream);
+      if (at == inputs_.end() || draining_ || given_up_)
+        continue;
+      if (at->ended() || at->attached() == r.attach) {
+        context.alarm("stream " + facts_->streams[r.stream].id + ": "
+                      + (at->ended()     ? "has ended, and its camera cannot come again"
+                         : r.attach ? "its camera is there already"
+                                    : "has no camera that could go"));
+        continue;
+      }
+      if (!r.attach) {
+        at->detach();
+        continue;
+      }
+      auto reader = attach(*at, context);
+      if (threaded_)
+        at->own_threads(std::make_unique<reader_threads>(
+          clock_, std::vector<std::shared_ptr<camera_reader>>{std::move(reader)},
+          std::vector<std::shared_ptr<camera_reader>>{}));
+    }
+  }
 
   /// On the virtual clock this stage reads its cameras itself.
   void pump(stage_context& context) {
-    if (threaded_) {
-      forward_all(context);
-      return;
-    }
+    auto due = never;
+    if (!threaded_)
+      due = read_all(context);
+    forward_all(context);
+    if (!given_up_)
+      for (auto& in : inputs_)
+        due = std::min(due, in.watch(context));
+    context.wake_at(due);
+    if (threads_ && std::ranges::all_of(inputs_, [](const capture_input& in) {
+          return in.ended() && (!in.reader() || in.reader()->finished());
+        }))
+      threads_ = nullptr; // they have nothing to do any more
+  }
+
+  graph_time read_all(stage_context& context) {
     struct at final : clock {
       graph_time t;
       graph_time now() const noexcept override { return t; }
     } time;
     time.t = context.now();
     auto due = never;
-    for (auto& in : inputs_) {
-      while (in.reader) {
-        const auto next = in.reader->step(time, 1);
-        forward(in, context);
+    for (auto& in : inputs_)
+      while (in.reader() && !given_up_) {
+        const auto next = in.reader()->step(time, 1);
+        in.forward(resource_->captured, context);
         if (next > time.t) {
           due = std::min(due, next);
           break;
         }
       }
-    }
-    context.wake_at(due);
+    return due;
   }
 
   void forward_all(stage_context& context) {
     for (auto& in : inputs_)
-      forward(in, context);
-  }
-
-  void forward(input& in, stage_context& context) {
-    if (given_up_) { // what comes now was never captured, and a camera that hangs is not waited for
-      if (in.reader)
-        in.reader->take();
-      in.waiting.clear();
-      if (!std::exchange(in.ended, true))
-        context.emit(in.numbering.end());
-      return;
-    }
-    if (!in.reader)
-      return;
-    for (auto& e : in.reader->take())
-      in.waiting.push_back(std::move(e));
-    std::uint32_t sent = 0;
-    while (!in.waiting.empty()) {
-      if (!in.live && std::holds_alternative<arrived_frame>(in.waiting.front())
-          && context.credit(0, in.stream) == 0)
-        break;
-      auto e = std::move(in.waiting.front());
-      in.waiting.pop_front(); // before anything can throw: `give_up` must not meet it again
-      if (auto* f = std::get_if<arrived_frame>(&e)) {
-        send(in, *f, context);
-        ++sent;
-      } else if (const auto* note = std::get_if<reader_note>(&e)) {
-        context.alarm("stream " + facts_->streams[in.stream].id + ": " + note->sentence);
-      } else if (!in.ended) {
-        in.ended = true;
-        context.emit(in.numbering.end());
-      }
-    }
-    if (sent > 0 && !in.live)
-      in.reader->give_permits(sent);
-  }
-
-  void send(input& in, arrived_frame& f, stage_context& context) {
-    if (const auto end = in.numbering.epoch_before(f.captured, as_arrival(f.arrived)))
-      context.emit(*end);
-    const auto meta = in.numbering.stamp(f.captured, as_arrival(f.arrived));
-    if (const auto news = in.numbering.take_news())
-      context.alarm("stream " + facts_->streams[in.stream].id + ": " + *news);
-    resource_->captured(in.stream);
-    if (f.captured.buffer)
-      context.emit(frame{meta, std::move(f.captured.media), std::move(f.captured.buffer)});
-    else if (meta.flags & frame_corrupt)
-      context.settle(meta, outcome::failed, reason::corrupt);
-    else
-      context.settle(meta, outcome::dropped, reason::pool_empty);
+      if (given_up_) // a camera that hangs is not waited for
+        in.end_now(context);
+      else
+        in.forward(resource_->captured, context);
   }
 
   std::shared_ptr<const capture_resource> resource_;
   std::shared_ptr<const graph_facts> facts_;
   std::string folder_;
   bool threaded_;
-  std::vector<input> inputs_;
+  bool draining_ = false;
   bool given_up_ = false; ///< stopped or failed: it has nothing to do any more but to end its streams
   std::shared_ptr<context_clock> clock_;
+  std::deque<capture_input> inputs_;
   std::unique_ptr<reader_threads> threads_; ///< ends before what its readers point to
 };
 

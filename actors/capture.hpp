@@ -1,59 +1,35 @@
 #pragma once
 
 #include "actors/camera_reader.hpp"
-#include "actors/clock_model.hpp"
+#include "actors/stream_numbering.hpp"
 #include "runtime/stage.hpp"
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace hyperframes {
 
-/// Numbers and stamps the frames of one stream: frame id, epoch, place on the graph's time line,
-/// deadline.
-///
-/// Time line: a file's frames stand at `captured - first captured`, so that recordings line up, and a
-/// later epoch of it one frame interval behind the last one's end; a live stream's frames stand where
-/// `clock_model` puts them, never after their arrival. A new epoch begins where a file's time steps
-/// back by more than `clock_model::max_backstep`, and where a live stream's clock jumps. Not
-/// thread-safe.
-class stream_numbering {
+/// Cameras that come and go while the graph runs: asked for by any thread, obeyed by `capture`.
+class camera_requests {
 public:
-  /// @param declared_fps 0: unknown or variable.
-  stream_numbering(stream_index stream, bool live, duration latency_budget, double declared_fps = 0);
-
-  /// @returns the end of the epoch that `f` leaves behind, if it begins a new one.
-  std::optional<stream_end> epoch_before(const captured_frame& f, arrival_time arrived);
-  /// Takes the next id for `f`.
-  frame_meta stamp(const captured_frame& f, arrival_time arrived);
-  /// The end of the stream as it stands.
-  stream_end end() const { return {stream_, epoch_, next_, true}; }
-  /// Frames that the device lost between those that were stamped, of the same epoch each: its counter
-  /// has jumped over them. They were never captured.
-  std::uint64_t device_lost() const { return device_lost_; }
-
-  /// Of a file: its rate and its steps back.
-  const clock_estimate& clock() const { return model_ ? model_->estimate() : file_clock_; }
-  /// What to tell of the stream since the last call; see `clock_model::take_news`.
-  std::optional<std::string> take_news() { return model_ ? model_->take_news() : std::nullopt; }
+  struct request {
+    stream_index stream = 0;
+    bool attach = false; ///< false: the camera goes
+  };
+  void add(const request& r) {
+    const std::lock_guard lock{mutex_};
+    waiting_.push_back(r);
+  }
+  std::vector<request> take() {
+    const std::lock_guard lock{mutex_};
+    return std::exchange(waiting_, {});
+  }
 
 private:
-  graph_time place_in_file(capture_time captured);
-
-  stream_index stream_;
-  duration budget_;
-  std::optional<clock_model> model_; ///< of a live stream
-  std::uint32_t epoch_ = 0;
-  std::uint64_t next_ = 0;
-  std::uint64_t traced_ = 0;
-  std::uint64_t last_device_id_ = 0;
-  std::uint64_t device_lost_ = 0;
-  // of a file
-  clock_estimate file_clock_;
-  std::optional<capture_time> first_, last_; ///< of the epoch
-  duration base_{};                          ///< place of `first_`
-  duration interval_{};                      ///< between the last two frames
+  std::mutex mutex_;
+  std::vector<request> waiting_; ///< guarded by `mutex_`
 };
 
 /// What the builder hands to `capture`.
@@ -64,9 +40,11 @@ struct capture_resource : stage_resource {
     std::function<std::unique_ptr<camera>()> make;
     std::size_t frames_ahead = 0;
     std::uint32_t prefetch = 1; ///< frames read ahead of what the graph has taken; files only
+    bool attached = true;       ///< from the start
   };
   std::vector<source> sources;
   std::function<void(stream_index)> captured; ///< counts a frame in the ledger
+  std::shared_ptr<camera_requests> requests = std::make_shared<camera_requests>();
 };
 
 /// Frames that a stream may have read ahead.

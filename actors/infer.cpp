@@ -1,11 +1,13 @@
 #include "actors/infer.hpp"
 
 #include "actors/infer/batch_runner.hpp"
+#include "actors/infer/worker_faults.hpp"
 #include "actors/infer/worker_pool.hpp"
 #include "runtime/defaults.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <thread>
 
 namespace hyperframes {
@@ -16,8 +18,9 @@ constexpr std::uint32_t batches_per_worker = 2; ///< one that runs, one that is 
 
 /// What a worker's thread works with.
 struct seat {
-  explicit seat(batch_runner r) : runner(std::move(r)) {}
+  seat(batch_runner r, faulty_session* f) : runner(std::move(r)), faults(f) {}
   batch_runner runner;
+  faulty_session* faults; ///< owned by `runner`; null where no fault was asked for
   std::atomic<bool> given_up{false}; ///< what is behind on its lane goes another way
 };
 
@@ -34,7 +37,8 @@ public:
       facts_(plan.graph), streams_(plan.streams), threads_(plan.threads),
       pool_({.workers = static_cast<std::uint32_t>(plan.config->integer("workers")),
              .depth = batches_per_worker,
-             .patience = plan.config->time("hang_after")}) {
+             .patience = plan.config->time("hang_after")}),
+      faults_(worker_faults_of(*plan.config, plan.graph->seed)) {
     if (!resource_)
       throw failure(make_error(errc::stage_failed, plan.name, "got no model"));
   }
@@ -119,20 +123,26 @@ private:
         height = media->video.height;
       }
     const auto slots = std::max(1U, resource_->batch_slots);
-    context.submit({lane, [model = resource_->loaded, slots, width, height] {
-                      return std::static_pointer_cast<void>(warmed_up(model, slots, width, height));
+    context.submit({lane, [model = resource_->loaded, slots, width, height, faulty = !faults_.empty()] {
+                      return std::static_pointer_cast<void>(warmed_up(model, slots, width, height, faulty));
                     }});
   }
 
   static std::shared_ptr<warmed> warmed_up(const model_ptr& model, std::uint32_t slots,
-                                           std::uint32_t width, std::uint32_t height) {
+                                           std::uint32_t width, std::uint32_t height, bool faulty) {
     auto result = std::make_shared<warmed>();
     auto session = model->make_session();
     if (!session) {
       result->failed = session.error();
       return result;
     }
-    result->seat_of = std::make_shared<seat>(batch_runner{model, std::move(*session)});
+    faulty_session* faults = nullptr;
+    if (faulty) {
+      auto around = std::make_unique<faulty_session>(std::move(*session));
+      faults = around.get();
+      *session = std::move(around);
+    }
+    result->seat_of = std::make_shared<seat>(batch_runner{model, std::move(*session)}, faults);
     if (const auto ran = result->seat_of->runner.warm_up(slots, width, height); !ran)
       result->failed = ran.error();
     return result;
@@ -177,25 +187,40 @@ private:
   }
 
   void submit(worker_pool::assignment& next, stage_context& context) {
-    const auto takes = resource_->loaded->simulated_time(next.work->slots);
+    auto takes = resource_->loaded->simulated_time(next.work->slots);
+    std::optional<worker_fault_kind> fault;
+    if (const auto* f = fault_at(faults_, next.work->number, next.tries)) {
+      fault = f->kind;
+      context.injected(to_string(f->kind));
+      if (f->kind == worker_fault_kind::slow)
+        takes = takes.value_or(duration{0}) + f->by;
+      else if (f->kind == worker_fault_kind::hang)
+        takes = duration::max();
+    }
     context.submit({next.lane,
-                    [at = seats_[pool_.worker_on(next.lane)], work = next.work,
+                    [at = seats_[pool_.worker_on(next.lane)], work = next.work, fault,
                      waits = threads_ ? takes : std::nullopt] {
-                      const auto until = std::chrono::steady_clock::now() + waits.value_or(duration{0});
-                      auto outcome = std::make_shared<batch_outcome>(outcome_of(*at, *work));
+                      const auto begin = std::chrono::steady_clock::now();
+                      if (waits == duration::max())
+                        std::promise<void>{}.get_future().wait(); // as a call does that hangs
+                      auto outcome = std::make_shared<batch_outcome>(outcome_of(*at, *work, fault));
                       if (waits)
-                        std::this_thread::sleep_until(until);
+                        std::this_thread::sleep_until(begin + *waits);
                       return std::static_pointer_cast<void>(std::move(outcome));
                     },
                     takes});
   }
 
   /// What a model throws past its runner brings its worker down, and no other one.
-  static batch_outcome outcome_of(seat& at, const batch& work) {
+  static batch_outcome outcome_of(seat& at, const batch& work, std::optional<worker_fault_kind> fault) {
     batch_outcome none;
     if (at.given_up)
       return none; // nobody hears it
     try {
+      if (at.faults)
+        at.faults->arm(fault);
+      if (fault == worker_fault_kind::vanish)
+        throw worker_lost("a fault that was asked for: it vanishes");
       return at.runner.run(work);
     } catch (const std::exception& e) {
       at.given_up = true;
@@ -209,6 +234,7 @@ private:
   std::vector<stream_index> streams_;
   bool threads_;
   worker_pool pool_;
+  std::vector<worker_fault> faults_;
   std::vector<std::shared_ptr<seat>> seats_; ///< by worker; none until it is warm
   std::uint64_t held_ = 0;
   std::uint32_t finished_ = 0; ///< batches whose place in the queue was not given back yet
@@ -229,6 +255,7 @@ std::vector<parameter> parameters() {
                     .initial = initial_value(defaults::hang_after),
                     .least = 0.001,
                     .most = 86400});
+  result.push_back(worker_faults_parameter());
   result.push_back({.name = "batch",
                     .type = parameter_type::object,
                     .help = "How many frames the model gets at once; independent of the hyperframe's size.",
@@ -270,6 +297,9 @@ stage_description describe_infer() {
   d.inputs = {{"in", {port_type::batch}, "batches from `schedule`"}};
   d.outputs = {{"out", {port_type::result}, "a result per hyperframe, or part of one"}};
   d.parameters = parameters();
+  d.check = [](const settings& config, const source_mark&, std::vector<fault>& faults) {
+    check_worker_faults(config, faults);
+  };
   d.load = load;
   d.own_queue = true;
   d.make = [](const stage_plan& plan) { return std::make_unique<infer_stage>(plan); };

@@ -33,6 +33,7 @@ struct camera_environment {
   std::size_t frames_ahead = 0; ///< how many frames the graph may hold at once; the camera's pool
                                 ///< has `frames_ahead + own_frames` slots
   std::string folder;          ///< that relative paths start from
+  std::uint64_t seed = 0;      ///< the graph's: where everything random starts from
 };
 
 /// A frame as the source gave it: capture numbers and stamps it.
@@ -55,6 +56,8 @@ struct end_of_stream {};
 
 /// What `camera::read` gives: a frame, when to ask again, the end, or why it cannot go on.
 using camera_event = std::variant<captured_frame, not_before, end_of_stream, error>;
+
+class fault_counts;
 
 /// A source of frames. One thread uses it at a time; only `interrupt` may come from another.
 ///
@@ -81,12 +84,21 @@ public:
   /// Ends the camera's work: a waiting `open` or `read` returns, also where it is called only
   /// afterwards. Nothing takes it back. From any thread.
   virtual void interrupt() noexcept {}
+
+  /// The camera that makes the frames, where this one stands around another.
+  virtual camera& innermost() noexcept { return *this; }
+
+  /// How often the `faults:` of the graph file have happened here (cameras/faults.hpp); null where it has
+  /// none. The counts may be read at any time, from any thread, and outlive the camera.
+  virtual std::shared_ptr<const fault_counts> injected() const { return nullptr; }
 };
 
 struct camera_description {
   std::string name;    ///< as in `camera: { type: ... }`
   std::string summary; ///< a sentence
   std::vector<parameter> parameters;
+  /// Fills in what follows from the stream's id where the file does not say it; called before `check`.
+  std::function<void(settings&, const std::string& stream)> complete{};
   std::function<void(const settings&, const source_mark&, std::vector<fault>&)> check{};
   /// @param folder that relative paths start from.
   std::function<std::unique_ptr<camera>(const settings&, const std::string& folder)> make{};

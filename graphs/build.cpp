@@ -91,7 +91,7 @@ std::shared_ptr<capture_resource> cameras_of(
            dynamic_cast<push_camera&>(made->innermost()).attach(port);
          return made;
        },
-       plan.frames_ahead[s], std::max(1U, plan.prefetch[s])});
+       plan.frames_ahead[s], std::max(1U, plan.prefetch[s]), stream.attached});
   }
   return resource;
 }
@@ -179,6 +179,18 @@ std::vector<stage_host*> assembly::hosts() const {
   for (const auto& h : hosts_)
     result.push_back(h.get());
   return result;
+}
+
+bool assembly::request(const std::string& stream, bool attach, executor& runs) const {
+  for (const auto& stage : wiring_.stages)
+    if (const auto cameras = std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource))
+      for (const auto& source : cameras->sources)
+        if (stage.plan.graph->streams[source.stream].id == stream) {
+          cameras->requests->add({source.stream, attach});
+          runs.poke(stage.self)(); // may come after the end
+          return true;
+        }
+  return false;
 }
 
 std::shared_ptr<push_port> assembly::port(const std::string& stream) const {

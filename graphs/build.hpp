@@ -47,6 +47,8 @@ public:
   const ledger& accounts() const { return *ledger_; }
   telemetry& numbers() { return *telemetry_; }
   const telemetry& numbers() const { return *telemetry_; }
+  /// Asks `capture` to let the camera of `stream` come or go. @returns false where no stage captures it.
+  bool request(const std::string& stream, bool attach, executor& runs) const;
   std::shared_ptr<push_port> port(const std::string& stream) const;
   std::uint64_t held_frames() const; ///< in all accounts, as the stages count them
 

@@ -137,6 +137,8 @@ void check_stream(const document_node& entry, graph_check& check) {
   stream.group = values->has("group") ? values->text("group") : stream.id;
   if (values->has("group"))
     check_name(stream.group, "_-./", "the group", values->at("group").mark, check);
+  if (values->has("attached"))
+    stream.attached = values->flag("attached");
   if (values->has("priority"))
     stream.priority = static_cast<std::int32_t>(values->integer("priority"));
   check_camera(entry, stream, check);

@@ -33,7 +33,8 @@ struct checked_stream {
   std::string id;
   std::string group; ///< its own id where the file names none
   std::int32_t priority = 0;
-  std::shared_ptr<settings> entry; ///< id, group and priority as they were written
+  bool attached = true; ///< its camera is there from the start
+  std::shared_ptr<settings> entry; ///< id, group, priority and attached as they were written
   const camera_description* camera = nullptr;
   std::shared_ptr<settings> config; ///< the camera's parameters
   source_mark mark;

@@ -104,6 +104,27 @@ std::shared_ptr<push_port> running::input(const std::string& stream) const {
     errc::graph_invalid, stream, "is no stream with camera `push`: frames cannot be handed in"));
 }
 
+void running::remove_camera(const std::string& stream) {
+  ask_for_camera(*state_, stream, false);
+}
+
+void running::add_camera(const std::string& stream) {
+  ask_for_camera(*state_, stream, true);
+}
+
+bool running::has_camera(const std::string& stream) const {
+  const auto& streams = state_->shape.checked().streams;
+  const auto at = std::ranges::find(streams, stream, &checked_stream::id);
+  if (at == streams.end())
+    throw failure(make_error(errc::graph_invalid, stream, "is no stream of this graph"));
+  return state_->parts->numbers().stream(static_cast<std::size_t>(at - streams.begin())).attached.load(relaxed);
+}
+
+void running::ask_for_camera(state& s, const std::string& stream, bool attach) {
+  if (!s.parts->request(stream, attach, s.executor))
+    throw failure(make_error(errc::graph_invalid, stream, "is no stream that this graph captures"));
+}
+
 void running::drain() {
   state_->ending = true;
   state_->parts->control().drain();
@@ -128,6 +149,8 @@ run_progress running::progress() const {
   run_progress p;
   p.elapsed = s.executor.time().now() - s.started;
   p.ledger = s.parts->accounts().total();
+  for (std::size_t i = 0; i < s.parts->accounts().streams(); ++i)
+    p.streams.push_back(s.parts->accounts().stream(static_cast<stream_index>(i)));
   for (std::size_t i = 0; i < numbers.stages(); ++i)
     p.held += numbers.stage(i).held.load(relaxed);
   for (std::size_t i = 0; i < numbers.edges(); ++i) {

@@ -58,6 +58,7 @@ private:
 struct run_progress {
   duration elapsed{};
   account_sums ledger;
+  std::vector<account_sums> streams; ///< as the graph names them
   std::uint64_t held = 0;       ///< frames in the stages, as of each one's last message
   std::uint32_t deepest = 0;    ///< items in the fullest edge
   std::uint64_t edge_drops = 0;
@@ -77,6 +78,15 @@ public:
   /// Where frames of a stream with camera `push` are handed in. Throws `failure` for other streams.
   std::shared_ptr<push_port> input(const std::string& stream) const;
 
+  /// Lets the camera of a stream go, while the graph runs: what it has given goes on, and the device is
+  /// closed. Throws `failure` for an unknown stream; an alarm says where there is no camera to go.
+  void remove_camera(const std::string& stream);
+  /// Lets the camera of a stream come again, or for the first time where the graph says `attached: false`.
+  /// Its frames are a new epoch of the stream. Throws and alarms as `remove_camera`.
+  void add_camera(const std::string& stream);
+  /// @returns whether a stream has its camera now. Throws `failure` for an unknown stream.
+  bool has_camera(const std::string& stream) const;
+
   /// Ends capture; what was captured gets its outcomes.
   void drain();
   /// Ends capture, and what is under way ends as `dropped (stopped)`.
@@ -93,6 +103,7 @@ public:
 
 private:
   struct state;
+  static void ask_for_camera(state& s, const std::string& stream, bool attach);
   std::unique_ptr<state> state_;
 };
 

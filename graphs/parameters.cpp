@@ -289,7 +289,11 @@ const std::vector<parameter>& stream_parameters() {
     priority.initial = initial_value(std::int64_t{0});
     priority.least = -1'000'000;
     priority.most = 1'000'000;
-    return std::vector{id, group, priority};
+    auto attached = make(
+      "attached", parameter_type::boolean,
+      "Whether its camera is there from the start; a program or a command may let it come and go.");
+    attached.initial = initial_value(true);
+    return std::vector{id, group, priority, attached};
   }();
   return parameters;
 }

@@ -32,6 +32,9 @@ inline constexpr std::uint32_t credit_lot = 8;
 inline constexpr double depth_alarm = 0.8;
 inline constexpr double depth_alarm_over = 0.6;
 inline constexpr duration depth_average = std::chrono::seconds{2};
+/// A live stream that gives no frame for longer than this, and for so many of its periods, is silent.
+inline constexpr duration silent_after = std::chrono::seconds{1};
+inline constexpr double silent_periods = 3;
 /// A worker that is at one batch for longer is replaced.
 inline constexpr duration hang_after = std::chrono::seconds{30};
 /// A call of a stage or a worker that takes longer than this is named by the watchdog.

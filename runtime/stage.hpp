@@ -114,6 +114,8 @@ public:
   virtual void copied(std::size_t bytes) = 0;
   /// The numbers of a stream that passes here, for the stage that finds them out.
   virtual stream_stats& numbers(stream_index stream) = 0;
+  /// Counts a fault of this kind that the graph file asked for; `where`: by default the stage.
+  virtual void injected(const std::string& kind, const std::string& where = {}) = 0;
   /// Tells the user of something that is no error of a frame.
   virtual void alarm(std::string sentence) = 0;
 };

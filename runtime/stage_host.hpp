@@ -113,6 +113,7 @@ private:
   void done() override;
   void copied(std::size_t bytes) override;
   stream_stats& numbers(stream_index stream) override { return env_.numbers.stream(stream); }
+  void injected(const std::string& kind, const std::string& where) override;
   void alarm(std::string sentence) override;
 
   void dispatch(message& m);

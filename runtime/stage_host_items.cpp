@@ -306,6 +306,10 @@ void stage_host::copied(std::size_t bytes) {
   env_.numbers.stage(wiring_.self).bytes_copied.fetch_add(bytes, relaxed);
 }
 
+void stage_host::injected(const std::string& kind, const std::string& where) {
+  env_.numbers.injected(where.empty() ? wiring_.plan.name : where, kind);
+}
+
 void stage_host::alarm(std::string sentence) {
   env_.numbers.tell({now(), wiring_.plan.name, std::move(sentence), false});
 }

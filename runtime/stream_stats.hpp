@@ -16,6 +16,7 @@ struct stream_stats {
   std::atomic<double> fps{0};                ///< measured
   std::atomic<double> confidence{0};         ///< in the camera's clock: 0 to 1
   std::atomic<bool> by_arrival{false};       ///< its clock is not credible: frames are placed by arrival
+  std::atomic<bool> attached{false}; ///< it has a camera
   std::atomic<bool> silent{false};
   std::atomic<std::uint32_t> silences{0};
   std::atomic<std::uint32_t> epochs{1};

@@ -13,6 +13,16 @@ telemetry::telemetry(std::size_t stages, std::size_t edges, std::size_t streams,
     streams_.push_back(std::make_unique<stream_stats>());
 }
 
+void telemetry::injected(const std::string& where, const std::string& kind) {
+  const std::lock_guard lock{mutex_};
+  ++injected_[{where, kind}];
+}
+
+telemetry::fault_counts_by_place telemetry::injected() const {
+  const std::lock_guard lock{mutex_};
+  return injected_;
+}
+
 void telemetry::tell(const event& e) noexcept {
   if (!listener_)
     return;

@@ -6,8 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hyperframes {
@@ -60,6 +63,10 @@ public:
   std::size_t edges() const { return edges_.size(); }
   latency_stats& latency() { return latency_; }
   const latency_stats& latency() const { return latency_; }
+  /// Faults that the graph file asked for and that have happened, by (place, kind). Thread-safe.
+  using fault_counts_by_place = std::map<std::pair<std::string, std::string>, std::uint64_t>;
+  void injected(const std::string& where, const std::string& kind);
+  fault_counts_by_place injected() const;
   /// What a listener throws is counted and goes no further: it is told of failures, and may not cause them.
   void tell(const event& e) noexcept;
 
@@ -77,6 +84,8 @@ private:
   std::vector<std::unique_ptr<stream_stats>> streams_;
   latency_stats latency_;
   std::function<void(const event&)> listener_; ///< thread-safe
+  mutable std::mutex mutex_;
+  fault_counts_by_place injected_; ///< guarded by `mutex_`
 };
 
 } // namespace hyperframes

@@ -42,7 +42,8 @@ std::vector<worker_pool::assignment> worker_pool::assign(graph_time now) {
       least->since = now;
     least->under_way.push_back(std::move(queue_.front()));
     queue_.pop_front();
-    result.push_back({least->lane, least->under_way.back().work});
+    const auto& given = least->under_way.back();
+    result.push_back({least->lane, given.work, given.brought_down});
   }
   return result;
 }

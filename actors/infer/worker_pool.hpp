@@ -32,6 +32,7 @@ public:
   struct assignment {
     std::uint32_t lane = 0;
     batch_ptr work;
+    std::uint32_t tries = 0; ///< workers that it has brought down before
   };
   /// What the loss of a worker leads to.
   struct loss {

@@ -22,6 +22,7 @@ public:
   void emit(const stream_end&) override { FAIL("a sink emits nothing"); }
   void settle(const outcome_range&) override { FAIL("a sink settles nothing itself"); }
   stream_stats& numbers(stream_index) override { throw std::logic_error("a sink knows no streams"); }
+  void injected(const std::string&, const std::string&) override { FAIL("a sink injects no faults"); }
   void discarded(stream_index, std::uint64_t) override { FAIL("only what settles discards"); }
   void wake_at(graph_time t) override { wake_ = std::min(wake_, t); }
   std::uint32_t credit(std::size_t, stream_index) const override { return 0; }

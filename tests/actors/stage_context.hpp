@@ -51,6 +51,7 @@ public:
   void done() override {}
   void copied(std::size_t bytes) override { bytes_copied += bytes; }
   stream_stats& numbers(stream_index stream) override { return stats[stream]; }
+  void injected(const std::string& kind, const std::string&) override { ++faults[kind]; }
   void alarm(std::string sentence) override { alarms.push_back(std::move(sentence)); }
 
   /// Moves time on and wakes `s` whenever it asked for it; a time that `t` itself meets stays open,
@@ -84,6 +85,7 @@ public:
   std::vector<outcome_range> outcomes;
   std::vector<std::string> alarms;
   std::map<stream_index, stream_stats> stats;
+  std::map<std::string, std::uint64_t> faults; ///< injected, by kind
   std::uint32_t credit_left = 1'000'000;
   std::uint32_t released = 0;
   std::uint64_t frames_discarded = 0;

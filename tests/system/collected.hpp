@@ -53,7 +53,7 @@ private:
     const auto last =
       own.empty() ? frame_position{0, ~std::uint64_t{0}} : own.back()->meta.position();
     const bool next = meta.epoch == last.epoch && meta.frame_id == last.frame_id + 1;
-    const bool first = !own.empty() && meta.epoch == last.epoch + 1 && meta.frame_id == 0;
+    const bool first = meta.epoch > last.epoch && meta.frame_id == 0; // an epoch may be empty
     if (!next && !first)
       note(
         "stream " + std::to_string(meta.stream) + ": (" + std::to_string(meta.epoch) + ", "

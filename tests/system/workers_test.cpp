@@ -34,7 +34,8 @@ class scripted_session final : public infer_session {
 public:
   explicit scripted_session(std::shared_ptr<script> s) : script_(std::move(s)) {}
   expected<std::vector<inference_ptr>> run(const infer_input& input) override {
-    static const auto nothing = std::make_shared<const inference>();
+    // Never destroyed: a session that hung may come back when the process ends.
+    static const auto& nothing = *new inference_ptr{std::make_shared<const inference>()};
     if (!std::exchange(warm_, true))
       return std::vector<inference_ptr>(input.slots, nothing);
     switch (script_->next()) {
@@ -162,4 +163,25 @@ TEST_CASE("a worker that vanishes costs nobody a frame") {
   CHECK(count_of(run.summary.ledger, outcome::delivered) == 80);
   CHECK(run.alarms.size() == 2);
   check_ledger(run.summary);
+}
+
+TEST_CASE("a drain with a worker that hangs is bounded: what it holds is stopped, the ledger closes") {
+  const auto s = std::make_shared<script>();
+  s->at = {{2, script::act::hang}};
+  collected_results results;
+  const auto text = with(chain(file_camera("cam", 80)), "type: infer, from: schedule, model: " + small_model,
+                         "type: scripted, from: schedule, workers: 1, hang_after: 1h");
+  {
+    running run{graph::from_text(text, "test", {}, with_script(s)), calling({{"program", results.taker()}})};
+    s->hangs->wait_until_entered();
+    run.drain();
+    const auto summary = run.finish(std::chrono::milliseconds{200});
+    CHECK(summary.in_flight == 0);
+    CHECK(summary.ledger.captured == summary.ledger.ended());
+    CHECK(count_of(summary.ledger, outcome::delivered) == 16);
+    CHECK(count_of(summary.ledger, reason::stopped) == summary.ledger.captured - 16);
+    CHECK(summary.threads_left_behind == 1);
+  }
+  CHECK(results.fault() == "");
+  s->hangs->release();
 }

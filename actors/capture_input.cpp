@@ -1,0 +1,191 @@
+#include "actors/capture_input.hpp"
+
+#include "runtime/defaults.hpp"
+#include "runtime/stream_stats.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace hyperframes {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+std::string seconds(duration d) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", in_seconds(d));
+  return text;
+}
+
+/// How long a stream may give nothing before it is silent; `duration::max()` where no rate is known.
+duration grace_of(const camera_info& info) {
+  if (!info.live || info.fps <= 0)
+    return duration::max();
+  return std::max<duration>(defaults::silent_after,
+                            duration{static_cast<std::int64_t>(defaults::silent_periods * 1e9 / info.fps)});
+}
+
+} // namespace
+
+capture_input::capture_input(const capture_resource::source& source, std::string id, duration latency_budget)
+  : source_(source), id_(std::move(id)),
+    numbering_(source.stream, source.info.live, latency_budget, source.info.fps) {}
+
+std::shared_ptr<camera_reader> capture_input::attach(const std::string& folder, std::uint64_t seed,
+                                                     std::function<void()> on_event, graph_time now) {
+  auto made = source_.make();
+  faults_ = made->injected();
+  reported_ = {};
+  reader_ = std::make_shared<camera_reader>(
+    std::move(made), source_.info,
+    camera_reader::place{id_, folder, source_.frames_ahead, source_.prefetch, seed}, std::move(on_event));
+  last_arrival_ = now;
+  return reader_;
+}
+
+void capture_input::detach() {
+  if (!reader_)
+    return;
+  detaching_ = true;
+  reader_->finish();
+}
+
+void capture_input::drain(stage_context& context) {
+  draining_ = true;
+  if (reader_)
+    reader_->finish();
+  else
+    end_now(context);
+}
+
+void capture_input::end_now(stage_context& context) {
+  if (reader_)
+    reader_->take();
+  waiting_.clear();
+  if (!std::exchange(ended_, true))
+    context.emit(numbering_.end());
+}
+
+void capture_input::give_up(const std::function<void(stream_index)>& captured, outcome what, reason why,
+                            outcome_batch& into) {
+  if (!reader_)
+    return;
+  for (auto& e : reader_->take())
+    waiting_.push_back(std::move(e));
+  for (auto& e : waiting_)
+    if (auto* f = std::get_if<arrived_frame>(&e)) {
+      captured(source_.stream);
+      into.add(numbering_.stamp(f->captured, as_arrival(f->arrived)), what, why);
+    }
+  std::erase_if(waiting_, [](const reader_event& e) { return std::holds_alternative<arrived_frame>(e); });
+}
+
+void capture_input::forward(const std::function<void(stream_index)>& captured, stage_context& context) {
+  if (!reader_)
+    return;
+  for (auto& e : reader_->take())
+    waiting_.push_back(std::move(e));
+  std::uint32_t sent = 0;
+  while (!waiting_.empty()) {
+    if (!source_.info.live && std::holds_alternative<arrived_frame>(waiting_.front())
+        && context.credit(0, source_.stream) == 0)
+      break;
+    auto e = std::move(waiting_.front());
+    waiting_.pop_front(); // before anything can throw: `give_up` must not meet it again
+    if (auto* f = std::get_if<arrived_frame>(&e)) {
+      send(captured, *f, context);
+      ++sent;
+    } else if (const auto* note = std::get_if<reader_note>(&e)) {
+      tell(note->sentence, context);
+    } else {
+      finish_stay(context);
+      return;
+    }
+  }
+  if (sent > 0) {
+    report(context);
+    if (!source_.info.live)
+      reader_->give_permits(sent);
+  }
+}
+
+/// The camera has given its last frame.
+void capture_input::finish_stay(stage_context& context) {
+  report(context);
+  if (!detaching_ || draining_) {
+    if (!std::exchange(ended_, true))
+      context.emit(numbering_.end());
+    return;
+  }
+  detaching_ = false;
+  context.emit(numbering_.end_epoch());
+  reader_ = nullptr;
+  threads_ = nullptr;
+  silent_ = false;
+  auto& stats = context.numbers(source_.stream);
+  stats.silent.store(false, relaxed);
+  stats.attached.store(false, relaxed);
+}
+
+void capture_input::send(const std::function<void(stream_index)>& captured, arrived_frame& f,
+                         stage_context& context) {
+  auto& stats = context.numbers(source_.stream);
+  if (silent_) {
+    silent_ = false;
+    stats.silent.store(false, relaxed);
+    tell("frames come again, after " + seconds(f.arrived - last_arrival_), context);
+  }
+  last_arrival_ = f.arrived;
+  if (const auto end = numbering_.epoch_before(f.captured, as_arrival(f.arrived)))
+    context.emit(*end);
+  const auto meta = numbering_.stamp(f.captured, as_arrival(f.arrived));
+  if (const auto news = numbering_.take_news())
+    tell(*news, context);
+  if (source_.info.live)
+    stats.lag.record(f.arrived - meta.timeline);
+  captured(source_.stream);
+  if (f.captured.buffer)
+    context.emit(frame{meta, std::move(f.captured.media), std::move(f.captured.buffer)});
+  else if (meta.flags & frame_corrupt)
+    context.settle(meta, outcome::failed, reason::corrupt);
+  else
+    context.settle(meta, outcome::dropped, reason::pool_empty);
+}
+
+void capture_input::report(stage_context& context) {
+  auto& stats = context.numbers(source_.stream);
+  const auto& clock = numbering_.clock();
+  stats.device_lost.store(numbering_.device_lost(), relaxed);
+  stats.epochs.store(numbering_.epoch() + 1, relaxed);
+  stats.offset_ns.store(clock.offset.count(), relaxed);
+  stats.drift_ppm.store(clock.drift_ppm, relaxed);
+  stats.jitter_ns.store(clock.jitter.count(), relaxed);
+  stats.fps.store(clock.fps, relaxed);
+  stats.confidence.store(clock.confidence, relaxed);
+  stats.by_arrival.store(clock.by_arrival, relaxed);
+  for (std::size_t k = 0; faults_ && k < fault_kinds; ++k)
+    for (const auto now = faults_->of(static_cast<fault_kind>(k)); reported_[k] < now; ++reported_[k])
+      context.injected(to_string(static_cast<fault_kind>(k)), id_);
+}
+
+graph_time capture_input::watch(stage_context& context) {
+  const auto grace = grace_of(source_.info);
+  if (!reader_ || ended_ || silent_ || detaching_ || grace == duration::max())
+    return never;
+  const auto due = later_by(last_arrival_, grace);
+  if (context.now() < due)
+    return due;
+  silent_ = true;
+  auto& stats = context.numbers(source_.stream);
+  stats.silent.store(true, relaxed);
+  stats.silences.fetch_add(1, relaxed);
+  tell("no frame has come for " + seconds(context.now() - last_arrival_) + ": it is silent", context);
+  return never;
+}
+
+void capture_input::tell(const std::string& sentence, stage_context& context) const {
+  context.alarm("stream " + id_ + ": " + sentence);
+}
+
+} // namespace hyperframes

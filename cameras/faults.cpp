@@ -1,0 +1,355 @@
+#include "cameras/faults.hpp"
+
+#include "cameras/random_draw.hpp"
+#include "cameras/resized.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace hyperframes {
+
+namespace {
+
+/// Frames that one `read` may lose before it lets others have their turn.
+constexpr int most_lost_at_once = 64;
+/// Frames that a camera may hold back, however long the delay.
+constexpr double most_delayed = 256;
+
+/// The nearest whole number of nanoseconds; stops where it would overflow.
+duration nanoseconds(double ns) {
+  constexpr double limit = 4e18;
+  return duration{std::llround(std::clamp(ns, -limit, limit))};
+}
+
+/// `t + d` that stops at the ends of time: a table may hold any time, and jumps add up.
+capture_time moved(capture_time t, duration d) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(t.time_since_epoch().count(), d.count(), &sum))
+    sum = d < duration{0} ? std::numeric_limits<std::int64_t>::min()
+                          : std::numeric_limits<std::int64_t>::max();
+  return capture_time{duration{sum}};
+}
+
+/// FNV-1a of the stream's name, begun with the seed: cameras of one seed differ.
+std::uint64_t mixed(std::uint64_t seed, const std::string& stream) {
+  std::uint64_t hash = 0xcbf29ce484222325 ^ seed * 0x9e3779b97f4a7c15;
+  for (const char c : stream)
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+bool changes_number(const injected_fault& f) {
+  return f.kind == fault_kind::gap || f.kind == fault_kind::silence || f.kind == fault_kind::duplicate;
+}
+
+} // namespace
+
+struct faulty_camera::passing {
+  captured_frame frame;
+  graph_time now{};
+  bool live = false;
+  bool lost = false;
+  std::uint64_t copies = 0;
+  duration delay{0};
+};
+
+/// One fault at work.
+class faulty_camera::entry {
+public:
+  entry(const injected_fault& what, std::uint64_t seed) : what_(what), seed_(seed) {}
+
+  /// The type and memory of resized pictures.
+  void prepare(const media_type& from, std::size_t slots) {
+    if (what_.kind != fault_kind::resize)
+      return;
+    media_ = make_video_type(
+      video_format::packed(from.video.format, what_.size.width, what_.size.height));
+    pool_ = buffer_pool{slots, media_->video.size_bytes()};
+  }
+
+  void pass(passing& p, fault_counts& counts) {
+    random_draw draw{seed_, p.frame.device_id};
+    const bool hit = happens(p.frame.device_id, draw.unit()) && !lasts(p.now);
+    if (hit) {
+      counts.add(what_.kind);
+      begin(p);
+    }
+    apply(p, hit, draw.unit());
+  }
+
+private:
+  bool happens(std::uint64_t id, double drawn) {
+    if (what_.rate)
+      return drawn < *what_.rate;
+    if (what_.at.empty())
+      return !std::exchange(begun_, true);
+    if (next_ == what_.at.size() || id < what_.at[next_])
+      return false;
+    ++next_;
+    return true;
+  }
+
+  bool lasts(graph_time now) const { return left_ > 0 || now < silent_until_; }
+
+  void begin(const passing& p) {
+    on_ = true;
+    first_ = p.frame.captured;
+    first_id_ = p.frame.device_id;
+    left_ = what_.count > 0 ? what_.count : std::numeric_limits<std::uint64_t>::max();
+    if (what_.kind == fault_kind::silence && p.live)
+      silent_until_ = later_by(p.now, what_.by);
+    if (what_.kind == fault_kind::jump_forward)
+      jumped_ = moved(jumped_, what_.by);
+    if (what_.kind == fault_kind::jump_back)
+      jumped_ = moved(jumped_, -what_.by);
+  }
+
+  /// One frame of those that it lasts.
+  bool take_one() {
+    if (left_ == 0)
+      return false;
+    --left_;
+    return true;
+  }
+
+  void apply(passing& p, bool hit, double drawn) {
+    auto& f = p.frame;
+    switch (what_.kind) {
+      case fault_kind::skew:
+        if (on_)
+          f.captured = moved(
+            moved(f.captured, what_.by),
+            nanoseconds(static_cast<double>((f.captured - first_).count()) * what_.drift / 1e6));
+        break;
+      case fault_kind::lying_rate:
+        if (on_)
+          f.captured = moved(
+            first_, nanoseconds(
+                      static_cast<double>(static_cast<std::int64_t>(f.device_id - first_id_)) * 1e9
+                      / what_.fps));
+        break;
+      case fault_kind::jitter:
+        if (hit)
+          p.delay += nanoseconds(static_cast<double>(what_.by.count()) * drawn);
+        break;
+      case fault_kind::gap:
+        p.lost = take_one();
+        return;
+      case fault_kind::duplicate:
+        if (hit)
+          p.copies += what_.count;
+        break;
+      case fault_kind::jump_back:
+      case fault_kind::jump_forward:
+        f.captured = moved(f.captured, jumped_.time_since_epoch());
+        break;
+      case fault_kind::corrupt:
+        if (take_one())
+          f.flags |= frame_corrupt;
+        return;
+      case fault_kind::resize:
+        if (take_one())
+          resize(f);
+        return;
+      case fault_kind::silence:
+        p.lost = p.now < silent_until_;
+        if (hit && !p.live)
+          p.delay += what_.by;
+        break;
+    }
+    left_ = 0;
+  }
+
+  void resize(captured_frame& f) {
+    if (f.media->what != media_type::kind::video || f.media->video.format != media_->video.format)
+      return; // the camera itself has changed to something else
+    if (f.buffer) {
+      auto scaled = pool_.acquire();
+      if (scaled)
+        resize_picture(f.media->video, f.buffer.data(), media_->video, scaled.data());
+      else
+        f.flags |= frame_no_buffer;
+      f.buffer = std::move(scaled);
+    }
+    f.media = media_;
+  }
+
+  const injected_fault& what_;
+  std::uint64_t seed_;
+  media_type_ptr media_;
+  buffer_pool pool_;
+  std::size_t next_ = 0;   ///< of `at`
+  bool begun_ = false;     ///< with the first frame
+  bool on_ = false;
+  std::uint64_t left_ = 0; ///< frames that it lasts
+  graph_time silent_until_ = graph_time::min();
+  capture_time first_{};
+  std::uint64_t first_id_ = 0;
+  capture_time jumped_{}; ///< how far, from 0
+};
+
+faulty_camera::faulty_camera(std::unique_ptr<camera> inside, std::vector<injected_fault> faults)
+  : inside_(std::move(inside)),
+    faults_(std::move(faults)),
+    counts_(std::make_shared<fault_counts>()) {}
+
+faulty_camera::~faulty_camera() = default;
+
+std::size_t faulty_camera::most_held(const camera_info& info) const {
+  double most = 1;
+  if (info.live && !info.blocks)
+    for (const auto& f : faults_)
+      if (f.kind == fault_kind::jitter)
+        most += std::ceil(in_seconds(f.by) * (info.fps > 0 ? info.fps : 30));
+  return static_cast<std::size_t>(std::min(most, most_delayed));
+}
+
+expected<camera_info> faulty_camera::probe() {
+  auto probed = inside_->probe();
+  if (probed.has_error())
+    return probed;
+  auto& info = *probed;
+  std::size_t resized = 0;
+  for (const auto& f : faults_) {
+    if (changes_number(f)) {
+      info.frame_count.reset();
+      info.length.reset();
+    }
+    if (f.kind != fault_kind::resize)
+      continue;
+    if (info.media.what != media_type::kind::video)
+      return make_error(
+        errc::camera_failed, {},
+        "the fault resize is for pictures, but the camera gives " + info.media.to_string()
+          + ": remove it");
+    const auto format = info.media.video.format;
+    if (
+      (format == pixel_format::i420 || format == pixel_format::nv12)
+      && (f.size.width % 2 != 0 || f.size.height % 2 != 0))
+      return make_error(
+        errc::camera_failed, {},
+        std::string{"the fault resize has size "} + std::to_string(f.size.width) + 'x'
+          + std::to_string(f.size.height) + ", but " + to_string(format)
+          + " halves its colour planes: both sides must be even");
+    resized += video_format::packed(format, f.size.width, f.size.height).size_bytes();
+  }
+  info.own_frames += most_held(info);
+  info.frame_bytes += resized; // each slot of the camera has one in the pool of every `resize`
+  return probed;
+}
+
+expected<void> faulty_camera::open(const camera_environment& environment) {
+  const auto probed = probe();
+  if (probed.has_error())
+    return probed.error();
+  const auto& info = *probed;
+  live_ = info.live;
+  ahead_ = info.live && !info.blocks;
+  most_held_ = most_held(info);
+  held_.clear();
+  held_.reserve(most_held_);
+  last_.reset();
+  lost_ = false;
+  entries_.clear();
+  entries_.reserve(faults_.size());
+  for (const auto& f : faults_)
+    entries_.emplace_back(
+      f, random_draw{mixed(f.seed.value_or(environment.seed), environment.stream), entries_.size()}
+           .bits());
+  try {
+    for (auto& e : entries_)
+      e.prepare(info.media, environment.frames_ahead + info.own_frames);
+  } catch (const failure& f) {
+    return make_error(f.what_failed().code, environment.stream, f.what_failed().message);
+  }
+  auto within = environment;
+  within.frames_ahead += most_held_;
+  return inside_->open(within);
+}
+
+bool faulty_camera::wants_more() const {
+  return !last_ && (ahead_ ? held_.size() < most_held_ : held_.empty());
+}
+
+void faulty_camera::pass(captured_frame f, graph_time now) {
+  passing p{std::move(f), now, live_};
+  for (auto& e : entries_) {
+    e.pass(p, *counts_);
+    if (p.lost) {
+      lost_ = true;
+      return;
+    }
+  }
+  if (std::exchange(lost_, false))
+    p.frame.flags |= frame_gap_before;
+  auto ready = later_by(now, p.delay);
+  if (!held_.empty())
+    ready = std::max(ready, held_.back().ready);
+  held_.push_back({std::move(p.frame), ready, p.copies});
+}
+
+/// The first of those held, or its next copy.
+camera_event faulty_camera::give() {
+  auto& first = held_.front();
+  if (first.copies == 0) {
+    auto f = std::move(first.frame);
+    held_.erase(held_.begin());
+    return f;
+  }
+  auto f = first.frame;
+  --first.copies;
+  first.frame.flags |= frame_duplicate;
+  first.frame.flags &= static_cast<std::uint16_t>(~frame_gap_before);
+  return f;
+}
+
+camera_event faulty_camera::read(graph_time now) {
+  auto due = never;
+  for (int turns = 0; wants_more(); ++turns) {
+    if (turns == most_lost_at_once) {
+      due = now;
+      break;
+    }
+    auto e = inside_->read(now);
+    if (auto* f = std::get_if<captured_frame>(&e))
+      pass(std::move(*f), now);
+    else if (const auto* wait = std::get_if<not_before>(&e)) {
+      due = wait->due;
+      break;
+    } else
+      last_ = std::move(e);
+  }
+  if (held_.empty() && last_) {
+    if (std::holds_alternative<end_of_stream>(*last_))
+      return end_of_stream{};
+    return std::move(*std::exchange(last_, std::nullopt));
+  }
+  if (held_.empty())
+    return not_before{due};
+  if (held_.front().ready <= now)
+    return give();
+  return not_before{std::min(due, held_.front().ready)};
+}
+
+camera_description with_faults(camera_description d) {
+  d.parameters.push_back(faults_parameter());
+  d.check = [check = std::move(d.check)](
+              const settings& config, const source_mark& mark, std::vector<fault>& faults) {
+    if (check)
+      check(config, mark, faults);
+    check_faults(config, faults);
+  };
+  d.make = [make = std::move(d.make)](
+             const settings& config, const std::string& folder) -> std::unique_ptr<camera> {
+    auto made = make(config, folder);
+    auto faults = faults_of(config);
+    if (faults.empty())
+      return made;
+    return std::make_unique<faulty_camera>(std::move(made), std::move(faults));
+  };
+  return d;
+}
+
+} // namespace hyperframes
