@@ -7,6 +7,7 @@
 #include <caf/telemetry/metric_registry.hpp>
 
 #include <mutex>
+#include <type_traits>
 
 namespace hyperframes {
 
@@ -18,13 +19,36 @@ using labels = std::vector<caf::telemetry::label_view>;
 
 /// The counts live in `telemetry`; the registry holds gauges, because it cannot take counts that
 /// start anew with the next run of a graph of the same name.
+template <class Value>
 void set(caf::telemetry::metric_registry& registry, std::string_view name, const labels& with,
-         std::string_view help, std::uint64_t value, std::string_view unit = "1") {
+         std::string_view help, Value value, std::string_view unit = "1") {
+  using held = std::conditional_t<std::is_floating_point_v<Value>, double, std::int64_t>;
   const auto view = [](std::string_view s) { return caf::string_view{s.data(), s.size()}; };
   registry
-    .gauge_instance<std::int64_t>("hyperframes", view(name), caf::make_span(with), view(help),
-                                  view(unit))
-    ->value(static_cast<std::int64_t>(value));
+    .gauge_instance<held>("hyperframes", view(name), caf::make_span(with), view(help), view(unit))
+    ->value(static_cast<held>(value));
+}
+
+void set_stream(caf::telemetry::metric_registry& registry, const labels& stream, const stream_stats& n) {
+  const auto in_s = [](const std::atomic<std::int64_t>& ns) {
+    return in_seconds(duration{ns.load(relaxed)});
+  };
+  set(registry, "stream_device_lost_frames", stream, "Frames that the device's own counter jumped over.",
+      n.device_lost.load(relaxed));
+  set(registry, "stream_rate", stream, "Frames that arrive in a second.", n.fps.load(relaxed), "hertz");
+  set(registry, "stream_clock_offset", stream, "Graph time minus the camera's.", in_s(n.offset_ns), "seconds");
+  set(registry, "stream_clock_drift", stream, "How much faster the camera's clock runs, in millionths.",
+      n.drift_ppm.load(relaxed));
+  set(registry, "stream_jitter", stream, "Mean change of the delay from frame to frame.", in_s(n.jitter_ns),
+      "seconds");
+  set(registry, "stream_clock_confidence", stream, "In the camera's clock, 0 to 1; 0 where frames are placed "
+                                                   "by arrival.",
+      n.confidence.load(relaxed));
+  set(registry, "stream_epochs", stream, "Stretches in which the camera's clock ran forward.",
+      n.epochs.load(relaxed));
+  set(registry, "stream_silent", stream, "1 while no frame comes.", n.silent.load(relaxed));
+  set(registry, "stream_longest_gap", stream, "The longest time between two results.", in_s(n.longest_gap_ns),
+      "seconds");
 }
 
 } // namespace
@@ -57,6 +81,8 @@ std::string metrics_text(const std::string& graph, const std::vector<stage_host*
       set(registry, "edge_drops", edge, "Items that the edge's policy dropped.",
           m.drops.load(relaxed));
       set(registry, "edge_depth", edge, "Items in the edge's ring now.", m.depth.load(relaxed));
+      set(registry, "edge_average_depth", edge, "Moving average of the items in the edge's ring.",
+          m.average.load(relaxed));
       set(registry, "edge_peak_depth", edge, "The most items that the ring has held, per stream on "
                                              "edges that carry frames.",
           m.peak.load(relaxed));
@@ -68,6 +94,7 @@ std::string metrics_text(const std::string& graph, const std::vector<stage_host*
       const auto sums = accounts.stream(s);
       set(registry, "captured_frames", {{"graph", graph}, {"stream", streams[s].id}},
           "Frames that capture has numbered.", sums.captured);
+      set_stream(registry, {{"graph", graph}, {"stream", streams[s].id}}, numbers.stream(s));
       for (std::size_t o = 0; o < outcome_count; ++o)
         set(registry, "ended_frames",
             {{"graph", graph},

@@ -234,7 +234,10 @@ TEST_CASE("progress and metrics may be asked at any time") {
     const auto p = run.progress();
     CHECK(p.ledger.ended() <= p.ledger.captured);
     CHECK(p.expected == 200);
-    CHECK(run.metrics().find("hyperframes") != std::string::npos);
+    const auto metrics = run.metrics();
+    for (const auto* name : {"hyperframes_captured_frames", "hyperframes_stream_clock_drift",
+                             "hyperframes_edge_average_depth", "hyperframes_stage_busy_nanoseconds"})
+      CHECK_MESSAGE(metrics.find(name) != std::string::npos, name);
     return run.finished();
   });
   const auto summary = run.finish();
