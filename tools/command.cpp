@@ -1,8 +1,11 @@
+#include "graphs/values.hpp"
 #include "tools/commands.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <iostream>
+#include <system_error>
 
 extern char** environ;
 
@@ -23,6 +26,22 @@ graph_options options_of(const graph_arguments& arguments) {
       options.environment.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   return options;
+}
+
+int status_of(const failure& f) {
+  return f.what_failed().code == errc::graph_invalid ? wrong_graph : stage_failed;
+}
+
+int with_output_written(int status) {
+  errno = 0;
+  std::cout.flush();
+  if (std::cout)
+    return status;
+  std::cerr << "error: the standard output cannot be written";
+  if (errno != 0)
+    std::cerr << ": " << std::generic_category().message(errno);
+  std::cerr << '\n';
+  return status == done ? stage_failed : status;
 }
 
 graph load(const graph_arguments& arguments) {
@@ -49,6 +68,32 @@ duration parse_length(const std::string& text) {
 
 namespace {
 
+/// The first argument must be a command, or an option of all.
+void check_verb(const CLI::App& app, const std::string& found) {
+  std::vector<std::string> known;
+  for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(verb->get_name());
+  if (!found.starts_with('-') && std::ranges::count(known, found) == 0)
+    throw failure(
+      make_error(errc::graph_invalid, found, "is no command: " + suggestion(found, known)));
+}
+
+/// A sentence for the first option that its command does not have; returns where it has all.
+void check_options(const CLI::App& app) {
+  for (const auto* verb : app.get_subcommands())
+    for (const auto& found : app.remaining(true)) {
+      if (!found.starts_with("--"))
+        continue;
+      std::vector<std::string> known;
+      for (const auto* option : verb->get_options())
+        if (const auto& names = option->get_lnames(); !names.empty())
+          known.push_back("--" + names.front());
+      throw failure(make_error(
+        errc::graph_invalid, found,
+        "`" + verb->get_name() + "` has no such option: " + suggestion(found, known)));
+    }
+}
+
 void add_graph(CLI::App& verb, graph_arguments& into) {
   verb.add_option("GRAPH", into.path, "The graph file")->required();
   verb.add_option("--set", into.sets,
@@ -70,7 +115,7 @@ int run_with(int argc, char** argv) {
   auto* run_verb = app.add_subcommand("run", "Run a graph and sum up what became of every frame");
   add_graph(*run_verb, running.graph);
   run_verb->add_option("--duration", length, "Drain after this much time")->type_name("TIME");
-  run_verb->add_option("--summary", summary, "Write the summary as JSON; - is standard output")->type_name("FILE");
+  run_verb->add_option("--summary", summary, "Write the summary as JSON; - is the standard output, and nothing else goes there")->type_name("FILE");
   run_verb->add_flag("--quiet", running.quiet, "No progress line, no summary, errors only");
   std::string clock = "system";
   run_verb->add_option("--clock", clock, "system, or virtual: simulated parts as fast as the machine can")
@@ -116,19 +161,13 @@ int run_with(int argc, char** argv) {
   auto* version_verb = app.add_subcommand("version", "Print the version");
   version_verb->callback([] { std::cout << "hyperframes " HYPERFRAMES_VERSION "\n"; });
 
-  if (argc > 1 && argv[1][0] != '-') {
-    std::string known;
-    bool found = false;
-    for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-      known += (known.empty() ? "" : ", ") + verb->get_name();
-      found = found || verb->get_name() == argv[1];
-    }
-    if (!found)
-      throw failure(make_error(errc::graph_invalid, argv[1], "is no command; there are " + known));
-  }
+  if (argc > 1)
+    check_verb(app, argv[1]);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError))
+      check_options(app);
     return app.exit(e) == 0 ? done : wrong_graph;
   }
   return status;
@@ -141,14 +180,13 @@ int main(int argc, char** argv) {
   using namespace hyperframes;
   silence_codecs(); // what is damaged ends as an outcome; their own words would break the progress line
   try {
-    return command::run_with(argc, argv);
+    return command::with_output_written(command::run_with(argc, argv));
   } catch (const graph_error& e) {
     std::cerr << to_string(e.faults());
     return command::wrong_graph;
   } catch (const failure& e) {
     std::cerr << "error: " << e.what() << '\n';
-    return e.what_failed().code == errc::graph_invalid ? command::wrong_graph
-                                                        : command::stage_failed;
+    return command::status_of(e);
   } catch (const std::exception& e) {
     std::cerr << "error: " << e.what() << '\n';
     return command::stage_failed;

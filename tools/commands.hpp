@@ -19,6 +19,12 @@ struct graph_arguments {
   std::vector<std::string> sets; ///< `path=value`
 };
 
+/// The exit status of what failed.
+int status_of(const failure& f);
+/// Writes out what waits for the standard output. @returns `status`, or `stage_failed` with a sentence
+/// on standard error where the output was lost and nothing else was wrong.
+int with_output_written(int status);
+
 /// Reads the graph with the overrides and this process's environment. Throws `graph_error`.
 graph load(const graph_arguments& arguments);
 graph_options options_of(const graph_arguments& arguments);
@@ -26,7 +32,7 @@ graph_options options_of(const graph_arguments& arguments);
 struct run_arguments {
   graph_arguments graph;
   std::optional<duration> length;   ///< drains after this much time
-  std::optional<std::string> summary_file; ///< `-`: standard output
+  std::optional<std::string> summary_file; ///< `-`: standard output, where no sink writes to it
   bool virtual_clock = false;
   bool quiet = false;
 };

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string_view>
 
 namespace hyperframes::command {
 
@@ -62,9 +63,21 @@ void progress_line::tell(const event& e) {
   const std::lock_guard lock{mutex_};
   if (quiet_ && !e.failed)
     return;
+  if (e.failed) {
+    constexpr std::string_view failed = "failed: ";
+    const std::string_view sentence = e.sentence;
+    told_.insert(
+      e.where + ": "
+      + std::string{sentence.substr(sentence.starts_with(failed) ? failed.size() : 0)});
+  }
   clear();
   std::fprintf(stderr, "%s %.3f s %s: %s\n", e.failed ? "error" : "note",
                in_seconds(e.when - graph_time{}), e.where.c_str(), e.sentence.c_str());
+}
+
+bool progress_line::has_told(const std::string& failure) {
+  const std::lock_guard lock{mutex_};
+  return told_.contains(failure);
 }
 
 } // namespace hyperframes::command

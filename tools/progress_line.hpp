@@ -3,6 +3,7 @@
 #include "graphs/hyperframes.hpp"
 
 #include <mutex>
+#include <set>
 #include <string>
 
 namespace hyperframes::command {
@@ -15,6 +16,8 @@ public:
   ~progress_line();
   void show(const run_progress& p);
   void tell(const event& e);
+  /// @returns true where an event has told this failure ("results: the disk is full") already.
+  bool has_told(const std::string& failure);
 
 private:
   void clear();
@@ -22,6 +25,7 @@ private:
   bool quiet_;
   bool terminal_;
   bool shown_ = false;
+  std::set<std::string> told_; ///< failures
   double last_seconds_ = 0;
   std::uint64_t last_ended_ = 0;
   double fps_ = 0;

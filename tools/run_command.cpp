@@ -1,3 +1,4 @@
+#include "graphs/files.hpp"
 #include "tools/commands.hpp"
 #include "tools/progress_line.hpp"
 
@@ -5,10 +6,13 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 namespace hyperframes::command {
 
@@ -17,12 +21,15 @@ namespace {
 /// How long a second interrupt waits for a batch that a model has in hand.
 constexpr duration stop_patience = std::chrono::seconds{1};
 
-/// Waits for the graph's end, for signals and for the end of its time. The first SIGINT or SIGTERM
-/// drains, the second one stops.
+/// Waits for the graph's end, for signals and for the end of its time. The first SIGINT, SIGTERM or
+/// SIGHUP drains, the second one stops.
 class watch {
 public:
   watch(running& run, progress_line& line, std::optional<duration> length)
     : run_(run), line_(line), signals_(io_, SIGINT, SIGTERM), tick_(io_), limit_(io_) {
+    struct sigaction hang_up {};
+    if (sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) // nohup ignores it
+      signals_.add(SIGHUP);
     listen();
     tick();
     if (length) {
@@ -103,13 +110,52 @@ void write_summary(const run_summary& summary, const std::string& path) {
     throw failure(make_error(errc::io_failed, path, "the summary could not be written"));
 }
 
-int report(const run_summary& summary, const run_arguments& arguments, int signals) {
+bool is_standard_output(const std::filesystem::path& path) {
+  return path == "-" || path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
+}
+
+/// @returns what of `files` is the same as the summary's; null where nothing is.
+const graph_file* same_as(const std::string& summary, const std::vector<graph_file>& files) {
+  const auto own = identity_of(summary);
+  for (const auto& file : files)
+    if (is_standard_output(summary) ? is_standard_output(file.path)
+                                    : !own.empty() && identity_of(file.path) == own)
+      return &file;
+  return nullptr;
+}
+
+/// Says before the start what would be lost at the end.
+void check_summary_file(const graph& g, const std::string& path) {
+  const auto fail = [&](const std::string& sentence) {
+    throw failure(make_error(errc::graph_invalid, "--summary " + path, sentence));
+  };
+  if (path.empty())
+    fail("expected the name of a file");
+  if (const auto files = files_written(g.checked()); const auto* other = same_as(path, files))
+    fail(is_standard_output(path)
+           ? other->what + " has the standard output for itself; name a file"
+           : other->what + " writes it too; give each a file of its own");
+  if (const auto files = files_read(g.checked()); const auto* other = same_as(path, files))
+    fail("is " + (other->stream.empty() ? "" : "the file that stream '" + other->stream + "' reads, ")
+         + other->what + ", and would be overwritten; name another file");
+  const auto kind = special_kind(path); // a pipe's reader would take a trial for the end
+  if (path != "-" && (kind.empty() || kind == "a directory") && !std::ofstream{path, std::ios::app})
+    fail("cannot be written; name a file in a folder that exists");
+}
+
+int report(
+  const graph& g, const run_summary& summary, const run_arguments& arguments, progress_line& line,
+  int signals) {
   if (arguments.summary_file)
     write_summary(summary, *arguments.summary_file);
-  if (!arguments.quiet && arguments.summary_file != "-")
-    std::cout << to_text(summary);
+  if (!arguments.quiet && arguments.summary_file != "-") {
+    const auto files = files_written(g.checked());
+    // Results have the standard output for themselves.
+    (std::ranges::any_of(files, is_standard_output, &graph_file::path) ? std::cerr : std::cout)
+      << to_text(summary);
+  }
   if (summary.failed || !summary.closed() || (summary.threads_left_behind > 0 && signals == 0)) {
-    if (summary.failed)
+    if (summary.failed && !line.has_told(*summary.failed))
       std::cerr << "error: " << *summary.failed << '\n';
     return stage_failed;
   }
@@ -125,25 +171,31 @@ int run(const run_arguments& arguments) {
       throw failure(make_error(errc::graph_invalid, stream.mark.to_string(),
                                "stream '" + stream.id + "' has camera `push`, and only a program can hand "
                                  "its frames in: embed the graph (examples/embed), or use another camera"));
-  if (arguments.summary_file && *arguments.summary_file != "-")
-    if (!std::ofstream{*arguments.summary_file, std::ios::app})
-      throw failure(make_error(errc::graph_invalid, "--summary " + *arguments.summary_file,
-                               "cannot be written; name a file in a folder that exists"));
+  if (arguments.summary_file)
+    check_summary_file(g, *arguments.summary_file);
+  // A reader that goes away is a write that fails, and the rest of the graph is drained.
+  std::signal(SIGPIPE, SIG_IGN);
   progress_line line{arguments.quiet};
   run_options options;
   options.on_event = [&line](const event& e) { line.tell(e); };
   if (arguments.virtual_clock) {
     const auto until = arguments.length ? graph_time{*arguments.length} : never;
-    return report(run_virtually(g, until, std::move(options)), arguments, 0);
+    return report(g, run_virtually(g, until, std::move(options)), arguments, line, 0);
   }
-  running run{g, std::move(options)};
-  const auto signals = watch{run, line, arguments.length}.wait();
-  const auto summary = run.finish(signals > 1 ? stop_patience : defaults::drain_time);
-  const auto status = report(summary, arguments, signals);
+  std::optional<running> run;
+  try {
+    run.emplace(g, std::move(options));
+  } catch (const failure& e) {
+    if (!line.has_told(e.what()))
+      throw;
+    return status_of(e);
+  }
+  const auto signals = watch{*run, line, arguments.length}.wait();
+  const auto summary = run->finish(signals > 1 ? stop_patience : defaults::drain_time);
+  const auto status = report(g, summary, arguments, line, signals);
   if (summary.threads_left_behind > 0) {
     // A thread that hangs in a library may still use what an orderly exit would destroy.
-    std::cout.flush();
-    std::_Exit(status);
+    std::_Exit(with_output_written(status));
   }
   return status;
 }

@@ -9,10 +9,18 @@
 
 namespace hyperframes::command {
 
+namespace {
+
+std::string counted(std::size_t n, const std::string& what) {
+  return std::to_string(n) + ' ' + what + (n == 1 ? "" : "s");
+}
+
+} // namespace
+
 int validate(const graph_arguments& arguments) {
   const auto g = load(arguments);
-  std::cout << arguments.path << ": " << g.checked().streams.size() << " streams, "
-            << g.checked().stages.size() << " stages, no faults\n";
+  std::cout << arguments.path << ": " << counted(g.checked().streams.size(), "stream") << ", "
+            << counted(g.checked().stages.size(), "stage") << ", no faults\n";
   return done;
 }
 

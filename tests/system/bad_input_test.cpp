@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include <sys/stat.h>
+
 using namespace hyperframes::test;
 
 namespace {
@@ -89,6 +91,36 @@ const std::vector<wrong_graph>& wrong_graphs() {
      "type: synthetic, scene: counter, size: 64x48, frames: 21, realtime: false",
      "type: video, path: graph.yaml",
      "the stream 'cam1' cannot be read: this is not a video in a format that FFmpeg knows"},
+    {"an output that is named as in other languages", "from: infer }", "from: infer.out }",
+     "graph.yaml:11:37: unbundle takes from 'infer.out', but there is no such stage: to take the "
+     "output 'out' of 'infer', write `from: infer`"},
+    {"a range that is none", "id: cam1", "id: cam{1..}",
+     "graph.yaml:4:9: the stream id 'cam{1..}': '{1..}' is no range"},
+    {"an empty path", "path: out.jsonl", "path: \"\"",
+     "graph.yaml:12:50: results.path is empty: expected a text"},
+    {"results for a folder", "path: out.jsonl", "path: .",
+     "graph.yaml:12:50: results.path names '.', which is a directory: expected a file"},
+    {"results over the graph", "path: out.jsonl", "path: graph.yaml",
+     "graph.yaml:12:50: results.path names 'graph.yaml', which is the graph file and would be "
+     "overwritten: name another file"},
+    {"one film of several streams", "type: jsonl, from: unbundle, path: out.jsonl",
+     "type: video, from: unbundle, path: out.mkv",
+     "graph.yaml:12:3: results: several streams pass here (cam1, cam2): name one in `stream`, or "
+     "put {stream} into `path` for a film of each",
+     "id: cam1", "id: \"cam{1..2}\""},
+    {"a film of no known kind", "type: jsonl, from: unbundle, path: out.jsonl",
+     "type: video, from: unbundle, path: out.xyz",
+     "graph.yaml:12:50: results: out.xyz: its extension names no container for films"},
+    {"a film of another stream", "type: jsonl, from: unbundle, path: out.jsonl",
+     "type: video, from: unbundle, stream: cam7, path: out.mkv",
+     "graph.yaml:12:3: results: stream cam7 does not pass here; those that do: cam1"},
+    {"films into no folder", "type: jsonl, from: unbundle, path: out.jsonl",
+     "type: video, from: unbundle, path: \"no/{stream}.mkv\"",
+     "graph.yaml:12:50: results.path names 'no/cam1.mkv', but the folder no does not exist"},
+    {"a device for a film",
+     "type: synthetic, scene: counter, size: 64x48, frames: 21, realtime: false",
+     "type: video, path: /dev/zero",
+     "graph.yaml:5:34: camera.path names '/dev/zero', which is a device: expected a file"},
     {"missing model", "means_dynamic", "nosuch", "graph.yaml:10:51: infer.model names '"},
     {"damaged model", "means_dynamic", "damaged", "graph.yaml:10:51: infer cannot be prepared: "},
     {"model with another number of channels", "means_dynamic", "five_channels",
@@ -134,7 +166,7 @@ TEST_CASE("the graph that the cases below spoil is good") {
   write_file(folder / "graph.yaml", good);
   const auto p = command(folder, {"validate", "graph.yaml"});
   CHECK(p.status == 0);
-  CHECK(p.out == "graph.yaml: 1 streams, 6 stages, no faults\n");
+  CHECK(p.out == "graph.yaml: 1 stream, 6 stages, no faults\n");
   CHECK(p.err == "");
 }
 
@@ -176,6 +208,25 @@ TEST_CASE("five faults are reported at once, each with its line") {
   CHECK(lines[4].starts_with("graph.yaml:11:37: unbundle takes from 'infre'"));
 }
 
+TEST_CASE("missing files are told beside other faults") {
+  const test_folder folder;
+  auto text = with(
+    good, "type: synthetic, scene: counter, size: 64x48, frames: 21, realtime: false",
+    "type: video, path: nosuch.avi");                 // 5
+  text = with(text, "from: bundle }", "from: bundel }"); // 9
+  text = with(text, "means_dynamic", "nosuch");          // 10
+  text = with(text, "out.jsonl", "no/out.jsonl");        // 12
+  write_file(folder / "graph.yaml", text);
+  const auto p = command(folder, {"validate", "graph.yaml"});
+  CHECK(p.status == 2);
+  const auto lines = lines_of(p.err);
+  REQUIRE_MESSAGE(lines.size() == 4, p.err);
+  CHECK(lines[0].starts_with("graph.yaml:5:34: camera.path names 'nosuch.avi', but there is no such"));
+  CHECK(lines[1].starts_with("graph.yaml:9:37: schedule takes from 'bundel'"));
+  CHECK(lines[2].starts_with("graph.yaml:10:51: infer.model names '"));
+  CHECK(lines[3].starts_with("graph.yaml:12:50: results.path names 'no/out.jsonl', but the folder"));
+}
+
 TEST_CASE("what is no graph at all has its sentence") {
   const test_folder folder;
   const auto says = [&](const std::string& name, const std::string& sentence) {
@@ -202,6 +253,9 @@ TEST_CASE("what is no graph at all has its sentence") {
     "list.yaml:1:1: the graph is a list: expected the keys hyperframes, streams and stages");
   write_file(folder / "text.yaml", "no graph\n");
   says("text.yaml", "expected the keys hyperframes, streams and stages");
+  REQUIRE(::mkfifo((folder / "pipe.yaml").c_str(), 0600) == 0);
+  says("pipe.yaml", "pipe.yaml: this is a named pipe: expected a graph file"); // and nobody waits
+  says("/dev/zero", "/dev/zero: this is a device: expected a graph file");
 }
 
 TEST_CASE("a wrong --set names the place that it could not find, or the value") {
@@ -241,7 +295,8 @@ TEST_CASE("wrong arguments end with status 2 and a sentence") {
     {{"run", "graph.yaml", "--duration", "1e300h"}, "--duration 1e300h: expected a time"},
     {{"run", "graph.yaml", "--duration"}, "--duration"},
     {{"run", "graph.yaml", "--clock", "sundial"}, "sundial"},
-    {{"run", "graph.yaml", "--fast"}, "--fast"},
+    {{"run", "graph.yaml", "--fast"}, "--fast: `run` has no such option: known are --help, --set"},
+    {{"run", "graph.yaml", "--sumary", "x"}, "--sumary: `run` has no such option: did you mean '--summary'?"},
     {{"run", "graph.yaml", "more.yaml"}, "more.yaml"},
     {{"run"}, "GRAPH is required"},
     {{"validate"}, "GRAPH is required"},
@@ -264,7 +319,12 @@ TEST_CASE("an unknown subcommand is named") {
   const auto p = command(folder, {"rnu", "graph.yaml"});
   CHECK(p.status == 2);
   CHECK(p.out == "");
-  CHECK_MESSAGE(p.err.find("rnu") != std::string::npos, p.err);
+  CHECK(p.err == "error: rnu: is no command: did you mean 'run'?\n");
+  CHECK(command(folder, {"runn", "graph.yaml"}).err == "error: runn: is no command: did you mean 'run'?\n");
+  CHECK(
+    command(folder, {"perform"}).err
+    == "error: perform: is no command: known are run, validate, explain, graph, schema, stages, "
+       "cameras and version\n");
 }
 
 TEST_CASE("an empty --duration is no time") {

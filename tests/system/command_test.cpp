@@ -211,6 +211,65 @@ TEST_CASE("run: results on the standard output") {
     CHECK(json::parse(line)["type"] == "frame_result");
 }
 
+TEST_CASE("run: results on the standard output have it for themselves") {
+  const test_folder folder;
+  write_file(folder / "graph.yaml", to_file(ends, "\"-\""));
+  const auto told = finish(command({"run", "graph.yaml"}), folder.path());
+  CHECK(told.status == 0);
+  const auto lines = lines_of(told.out);
+  REQUIRE(lines.size() == 21);
+  for (const auto& line : lines)
+    CHECK(json::parse(line)["type"] == "frame_result");
+  CHECK_MESSAGE(told.err.find("ledger closed, in flight 0") != std::string::npos, told.err);
+
+  const auto both = finish(command({"run", "graph.yaml", "--summary", "-"}), folder.path());
+  CHECK(both.status == 2);
+  CHECK(both.out == "");
+  CHECK(
+    both.err
+    == "error: --summary -: program.path has the standard output for itself; name a file\n");
+}
+
+TEST_CASE("run: a summary replaces no file that the graph reads or writes") {
+  const test_folder folder;
+  write_file(folder / "film.avi", content_of(film("tree.avi")));
+  const auto text = to_file("{ type: video, path: film.avi }");
+  write_file(folder / "graph.yaml", text);
+  const std::pair<std::string, std::string> cases[] = {
+    {"out.jsonl", "program.path writes it too; give each a file of its own"},
+    {folder / "out.jsonl", "program.path writes it too; give each a file of its own"},
+    {"film.avi", "is the file that stream 'cam' reads, camera.path, and would be overwritten; name "
+                 "another file"},
+    {"./graph.yaml", "is the graph file, and would be overwritten; name another file"},
+    {"", "expected the name of a file"},
+  };
+  for (const auto& [path, sentence] : cases) {
+    const auto p = finish(command({"run", "graph.yaml", "--summary", path}), folder.path());
+    CHECK(p.status == 2);
+    CHECK(p.out == "");
+    CHECK(p.err == "error: --summary " + path + ": " + sentence + '\n');
+  }
+  CHECK(content_of(folder / "graph.yaml") == text);
+  CHECK_FALSE(std::filesystem::exists(folder / "out.jsonl"));
+}
+
+TEST_CASE("a standard output that takes nothing is noticed, by every command") {
+  const test_folder folder;
+  write_file(folder / "graph.yaml", to_file(ends));
+  for (const std::string verb :
+       {"run graph.yaml", "run graph.yaml --summary -", "validate graph.yaml", "explain graph.yaml",
+        "graph graph.yaml", "schema", "stages", "cameras video", "version", "--help"}) {
+    INFO(verb);
+    const auto p = finish(
+      {"/bin/sh", "-c", std::string{HYPERFRAMES_COMMAND} + ' ' + verb + " >/dev/full"},
+      folder.path());
+    CHECK(p.status == 1);
+    CHECK_MESSAGE(
+      p.err.starts_with("error: the standard output cannot be written"), p.err);
+    CHECK(lines_of(p.err).size() == 1);
+  }
+}
+
 TEST_CASE("run: --set streams.0.camera.path plays another film, a variable too") {
   const test_folder folder;
   write_file(
@@ -253,8 +312,8 @@ TEST_CASE("run: --duration drains a live graph; that is a success") {
   CHECK(lines_in(folder / "out.jsonl") == s["ledger"]["captured"].get<std::size_t>());
 }
 
-TEST_CASE("run: SIGINT and SIGTERM drain a live graph") {
-  for (const int number : {SIGINT, SIGTERM}) {
+TEST_CASE("run: SIGINT, SIGTERM and SIGHUP drain a live graph") {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     const test_folder folder;
     write_file(folder / "graph.yaml", to_file(live));
     process p{command({"run", "graph.yaml", "--summary", "-"}), folder.path()};
@@ -291,11 +350,18 @@ TEST_CASE("run: a second signal stops what a drain would still have to do") {
 TEST_CASE("run: a place where results cannot be written has its sentence") {
   const test_folder folder;
   write_file(folder / "graph.yaml", to_file(ends, "no/folder/out.jsonl"));
-  const auto p = finish(command({"run", "graph.yaml", "--quiet"}), folder.path());
-  CHECK((p.status == 1 || p.status == 2));
-  CHECK(p.out == "");
-  CHECK_MESSAGE(p.err.find("no/folder/out.jsonl") != std::string::npos, p.err);
-  CHECK_MESSAGE(p.err.find("the folder no/folder does not exist") != std::string::npos, p.err);
+  for (const std::string verb : {"run", "validate"}) {
+    const auto p = finish(command({verb, "graph.yaml"}), folder.path());
+    CHECK(p.status == 2);
+    CHECK(p.out == "");
+    CHECK_MESSAGE(
+      p.err.find(
+        "program.path names 'no/folder/out.jsonl', but the folder no/folder does not exist: make "
+        "it, or name another file")
+        != std::string::npos,
+      p.err);
+    CHECK(lines_of(p.err).size() == 1);
+  }
 }
 
 TEST_CASE("run: a full disk fails the sink; the ledger closes") {
@@ -309,6 +375,7 @@ TEST_CASE("run: a full disk fails the sink; the ledger closes") {
   CHECK(p.status == 1);
   CHECK_MESSAGE(
     p.err.find("/dev/full: cannot be written: the disk is full") != std::string::npos, p.err);
+  CHECK(lines_of(p.err).size() == 1); // told once
   const auto s = json::parse(p.out);
   check_ledger(s);
   REQUIRE(s["failed"].is_string());
@@ -322,11 +389,17 @@ TEST_CASE("run: a reader that goes away fails the sink, not the process") {
     to_file("{ type: synthetic, scene: counter, size: 32x32, realtime: false }", "\"-\""));
   const auto p = finish(
     {"/bin/sh", "-c",
-     std::string{HYPERFRAMES_COMMAND}
-       + " run graph.yaml --quiet | head -n 3 >first; "
+     "{ " + std::string{HYPERFRAMES_COMMAND}
+       + " run graph.yaml --quiet --summary s.json; echo $? >status; } | head -n 3 >first; "
          "test $(wc -l <first) = 3"},
     folder.path());
   CHECK(p.status == 0);
+  CHECK(content_of(folder / "status") == "1\n");
+  CHECK_MESSAGE(
+    p.err.find("program: failed: the standard output: cannot be written: Broken pipe")
+      != std::string::npos,
+    p.err);
+  check_ledger(json::parse(content_of(folder / "s.json")));
 }
 
 TEST_CASE("run: the virtual clock gives the same lines twice") {
