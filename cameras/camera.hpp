@@ -106,7 +106,7 @@ struct camera_description {
 
 using camera_catalogue = catalogue<camera_description>;
 
-/// `synthetic`, `video`, `images`, `push`.
+/// `synthetic`, `timeline`, `video`, `images`, `push`, each with `faults`.
 void add_cameras(camera_catalogue& into);
 
 /// Keeps FFmpeg and OpenCV from printing to standard error; what they find wrong comes as corrupt frames and

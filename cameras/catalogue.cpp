@@ -1,6 +1,8 @@
+#include "cameras/faults.hpp"
 #include "cameras/images.hpp"
 #include "cameras/push.hpp"
 #include "cameras/synthetic.hpp"
+#include "cameras/timeline.hpp"
 #include "cameras/video.hpp"
 
 #include <opencv2/core/utils/logger.hpp>
@@ -12,10 +14,11 @@ extern "C" {
 namespace hyperframes {
 
 void add_cameras(camera_catalogue& into) {
-  into.add(synthetic_description());
-  into.add(video_description());
-  into.add(images_description());
-  into.add(push_description());
+  into.add(with_faults(synthetic_description()));
+  into.add(with_faults(timeline_description()));
+  into.add(with_faults(video_description()));
+  into.add(with_faults(images_description()));
+  into.add(with_faults(push_description()));
 }
 
 void silence_codecs() {

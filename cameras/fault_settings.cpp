@@ -73,7 +73,9 @@ public:
         && name != "seed" && name != "at" && name != "rate")
         fail(value.mark, "has no '" + name + "': remove it");
     if (kind_ == fault_kind::skew && !entry_.has("by") && !entry_.has("drift"))
-      fail(mark_, "needs 'by' (how far off the clock is), 'drift' (how much too fast it runs), or both");
+      fail(
+        mark_,
+        "needs 'by' (how far off the clock is), 'drift' (how much too fast it runs), or both");
     if (kind_ != fault_kind::skew && entry_.has("by") && entry_.time("by") <= duration{0})
       fail(entry_.at("by").mark, "needs 'by' above 0");
   }
@@ -86,14 +88,16 @@ private:
     if (once) {
       if (rate)
         fail(
-          entry_.at("rate").mark, "has no 'rate': it begins at one frame ('at') or with the first and stays");
+          entry_.at("rate").mark,
+          "has no 'rate': it begins at one frame ('at') or with the first and stays");
       if (at && entry_.items("at").size() > 1)
         fail(entry_.at("at").mark, "begins once and stays: name one frame in 'at'");
     } else if (at && rate) {
       fail(entry_.at("rate").mark, "has both 'at' and 'rate': keep one of them");
     } else if (!at && !rate) {
       fail(
-        mark_, "says not when: it needs 'at' (frames, by the device's counter) or 'rate' (share of the frames)");
+        mark_, "says not when: it needs 'at' (frames, by the device's counter) or 'rate' (share of "
+               "the frames)");
     }
     if (rate && kind_ == fault_kind::gap && entry_.number("rate") > 0.99)
       fail(
@@ -134,11 +138,12 @@ parameter faults_parameter() {
   return object_of({
     {.name = "kind",
      .type = choice,
-     .help =
-       "skew: its clock is off and drifts. lying_rate: its times say another rate. jitter: frames come "
-       "late. gap: frames are lost in the device. duplicate: a frame comes again. jump_back, "
-       "jump_forward: its clock is set. corrupt: the content is damaged. resize: another resolution. "
-       "silence: nothing comes.",
+     .help = "skew: its clock is off and drifts. lying_rate: its times say another rate. jitter: "
+             "frames come "
+             "late. gap: frames are lost in the device. duplicate: a frame comes again. jump_back, "
+             "jump_forward: its clock is set. corrupt: the content is damaged. resize: another "
+             "resolution. "
+             "silence: nothing comes.",
      .required = true,
      .choices = {kind_names.begin(), kind_names.end()}},
     {.name = "at",
@@ -155,7 +160,8 @@ parameter faults_parameter() {
      .most = 1},
     {.name = "by",
      .type = parameter_type::duration,
-     .help = "Of skew: how far ahead the clock is; of jitter: the most that a frame is late; of jumps: how far.",
+     .help = "Of skew: how far ahead the clock is; of jitter: the most that a frame is late; of "
+             "jumps: how far.",
      .least = -longest,
      .most = longest},
     {.name = "drift",
@@ -172,9 +178,9 @@ parameter faults_parameter() {
      .unit = "Hz"},
     {.name = "count",
      .type = integer,
-     .help =
-       "Of gap: how many are lost; of duplicate: how often it comes again; of corrupt and resize: how "
-       "many frames it lasts. Default: 1; of resize: all from there on.",
+     .help = "Of gap: how many are lost; of duplicate: how often it comes again; of corrupt and "
+             "resize: how "
+             "many frames it lasts. Default: 1; of resize: all from there on.",
      .least = 1,
      .most = 1'000'000,
      .unit = "frames"},
@@ -191,8 +197,9 @@ parameter faults_parameter() {
      .unit = "pixels"},
     {.name = "seed",
      .type = integer,
-     .help = "Chooses the frames and delays, together with the stream's id and the entry's place in the "
-             "list. Default: the graph's seed.",
+     .help =
+       "Chooses the frames and delays, together with the stream's id and the entry's place in the "
+       "list. Default: the graph's seed.",
      .least = 0},
   });
 }
@@ -230,7 +237,7 @@ std::vector<injected_fault> faults_of(const settings& config) {
       f.fps = e.number("fps");
     if (e.has("size"))
       f.size = e.size("size");
-    f.count = e.has("count") ? static_cast<std::uint64_t>(e.integer("count"))
+    f.count = e.has("count")                 ? static_cast<std::uint64_t>(e.integer("count"))
               : f.kind == fault_kind::resize ? 0
                                              : 1;
     if (e.has("seed"))

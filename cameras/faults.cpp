@@ -41,7 +41,8 @@ std::uint64_t mixed(std::uint64_t seed, const std::string& stream) {
 }
 
 bool changes_number(const injected_fault& f) {
-  return f.kind == fault_kind::gap || f.kind == fault_kind::silence || f.kind == fault_kind::duplicate;
+  return f.kind == fault_kind::gap || f.kind == fault_kind::silence
+         || f.kind == fault_kind::duplicate;
 }
 
 } // namespace
@@ -64,8 +65,8 @@ public:
   void prepare(const media_type& from, std::size_t slots) {
     if (what_.kind != fault_kind::resize)
       return;
-    media_ = make_video_type(
-      video_format::packed(from.video.format, what_.size.width, what_.size.height));
+    media_ =
+      make_video_type(video_format::packed(from.video.format, what_.size.width, what_.size.height));
     pool_ = buffer_pool{slots, media_->video.size_bytes()};
   }
 
@@ -180,8 +181,8 @@ private:
   std::uint64_t seed_;
   media_type_ptr media_;
   buffer_pool pool_;
-  std::size_t next_ = 0;   ///< of `at`
-  bool begun_ = false;     ///< with the first frame
+  std::size_t next_ = 0; ///< of `at`
+  bool begun_ = false;   ///< with the first frame
   bool on_ = false;
   std::uint64_t left_ = 0; ///< frames that it lasts
   graph_time silent_until_ = graph_time::min();

@@ -29,7 +29,8 @@ enum class fault_kind : std::uint8_t {
 inline constexpr std::size_t fault_kinds = 10;
 const char* to_string(fault_kind k);
 
-/// How often each kind has happened: a gap of five frames is one, each late frame is one. Thread-safe.
+/// How often each kind has happened: a gap of five frames is one, each late frame is one.
+/// Thread-safe.
 class fault_counts {
 public:
   void add(fault_kind k) noexcept {
@@ -47,10 +48,10 @@ private:
 struct injected_fault {
   fault_kind kind = fault_kind::skew;
   std::vector<std::uint64_t> at{}; ///< device ids, rising
-  std::optional<double> rate{};    ///< share of frames; neither this nor `at`: from the first frame on
-  duration by{};                   ///< offset, delay or jump; a silence's length
-  double drift = 0;                ///< ppm
-  double fps = 0;                  ///< Hz
+  std::optional<double> rate{}; ///< share of frames; neither this nor `at`: from the first frame on
+  duration by{};                ///< offset, delay or jump; a silence's length
+  double drift = 0;             ///< ppm
+  double fps = 0;               ///< Hz
   pixel_size size{};
   std::uint64_t count = 1;             ///< frames; 0: all from there on
   std::optional<std::uint64_t> seed{}; ///< none: the graph's
@@ -67,22 +68,24 @@ void check_faults(const settings& config, std::vector<fault>& faults);
 /// settings name some, and as they were otherwise.
 camera_description with_faults(camera_description d);
 
-/// A camera with something wrong: hands on what the camera inside gives, changed by one entry after the
-/// other, each seeing what the ones before it have left.
+/// A camera with something wrong: hands on what the camera inside gives, changed by one entry after
+/// the other, each seeing what the ones before it have left.
 ///
-/// An entry happens at the first frame whose device id has reached the next of its `at`, or at a share
-/// `rate` of the frames: those with u(seed, stream, entry, device id) < rate, u in [0, 1). So the same
-/// frames are hit each time, however the machine is loaded. `skew` and `lying_rate` happen once, with
-/// their `at` or with the first frame. From there on, with t0 and n0 as that frame's time and device id,
+/// An entry happens at the first frame whose device id has reached the next of its `at`, or at a
+/// share `rate` of the frames: those with u(seed, stream, entry, device id) < rate, u in [0, 1). So
+/// the same frames are hit each time, however the machine is loaded. `skew` and `lying_rate` happen
+/// once, with their `at` or with the first frame. From there on, with t0 and n0 as that frame's
+/// time and device id,
 ///   skew:        captured' = captured + by + (captured - t0) * drift / 1e6
 ///   lying_rate:  captured' = t0 + (device id - n0) / fps
 ///   jumps:       captured' = captured + by or - by, added up
-/// `jitter` is late delivery: the frame is given at read time + v * by, v in [0, 1), those behind it not
-/// before it. A live camera that does not block goes on meanwhile, for by * fps + 1 frames. What a gap or
-/// a live camera's silence takes was never captured: the device id jumps and the next frame has
-/// `frame_gap_before`. A camera that is not live waits through a silence instead. A duplicate has the
-/// device id, time and buffer of the frame that it repeats, and `frame_duplicate`. A corrupt frame keeps
-/// its content. `resize` scales video by the nearest pixel, in a pool of its own.
+/// `jitter` is late delivery: the frame is given at read time + v * by, v in [0, 1), those behind
+/// it not before it. A live camera that does not block goes on meanwhile, for by * fps + 1 frames.
+/// What a gap or a live camera's silence takes was never captured: the device id jumps and the next
+/// frame has `frame_gap_before`. A camera that is not live waits through a silence instead. A
+/// duplicate has the device id, time and buffer of the frame that it repeats, and
+/// `frame_duplicate`. A corrupt frame keeps its content. `resize` scales video by the nearest
+/// pixel, in a pool of its own.
 ///
 /// It is simulated, live, or blocks, where the camera inside is or does.
 class faulty_camera final : public camera {
@@ -122,7 +125,7 @@ private:
   std::vector<held> held_;
   std::size_t most_held_ = 1;
   std::optional<camera_event> last_; ///< the end or an error, for after what is held
-  bool lost_ = false; ///< something since the last frame that was handed on
+  bool lost_ = false;                ///< something since the last frame that was handed on
 };
 
 } // namespace hyperframes

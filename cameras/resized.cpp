@@ -30,7 +30,8 @@ void resize_picture(
     const auto rows = to.plane_rows(p), rows_from = from.plane_rows(p);
     const auto width = to.row_bytes(p) / size, width_from = from.row_bytes(p) / size;
     for (std::size_t y = 0; y < rows; ++y) {
-      const auto* row = pixels + from.planes[p].offset + y * rows_from / rows * from.planes[p].stride;
+      const auto* row =
+        pixels + from.planes[p].offset + y * rows_from / rows * from.planes[p].stride;
       auto* out = into + to.planes[p].offset + y * to.planes[p].stride;
       for (std::size_t x = 0; x < width; ++x, out += size)
         std::memcpy(out, row + x * width_from / width * size, size);

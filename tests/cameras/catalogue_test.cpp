@@ -11,7 +11,7 @@ extern "C" {
 
 using namespace hyperframes;
 
-TEST_CASE("the catalogue has the four cameras, each with a sentence for everything") {
+TEST_CASE("the catalogue has the five cameras, each with a sentence for everything") {
   camera_catalogue all;
   add_cameras(all);
   std::vector<std::string> names;
@@ -35,7 +35,7 @@ TEST_CASE("the catalogue has the four cameras, each with a sentence for everythi
         CHECK(*p.least < *p.most);
     }
   }
-  CHECK(names == std::vector<std::string>{"synthetic", "video", "images", "push"});
+  CHECK(names == std::vector<std::string>{"synthetic", "timeline", "video", "images", "push"});
 }
 
 TEST_CASE("a program can silence the codec libraries") {
