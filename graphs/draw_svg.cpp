@@ -13,6 +13,7 @@ namespace {
 
 // Pixels.
 constexpr double box_height = 54, row_height = 104, margin = 28, title_height = 34;
+constexpr double label_height = 52, label_above = 18; ///< of three lines with some air; above its middle
 
 /// A box, or a bend where an edge passes a layer without ending there.
 struct place {
@@ -27,6 +28,7 @@ struct place {
 struct link {
   std::vector<std::size_t> along; ///< places, both ends included
   std::vector<std::string> label;
+  double label_x = 0, label_y = 0; ///< its middle
 };
 
 struct picture {
@@ -198,6 +200,69 @@ std::pair<double, double> set_places(picture& p) {
     title_height + 2 * margin + static_cast<double>(most) * row_height - (row_height - box_height)};
 }
 
+/// Where an edge leaves its first place and where it enters the next one.
+std::pair<double, double> ends_of(const place& a, const place& b) {
+  return {a.x + a.width, b.x - (b.lines.empty() ? 0 : 6)};
+}
+
+/// Puts a label where it wants to stand: by the end that has the fewer edges.
+void wish_label(const picture& p, link& l) {
+  const auto& a = p.places[l.along[0]];
+  const auto& b = p.places[l.along[1]];
+  const auto [ax, bx] = ends_of(a, b);
+  const bool fans_out = a.after.size() > 1;
+  l.label_x = (ax + bx) / 2 + (fans_out ? 14 : 0);
+  l.label_y = fans_out              ? a.y + (b.y - a.y) * 0.72
+              : b.before.size() > 1 ? a.y + (b.y - a.y) * 0.28
+                                    : (a.y + b.y) / 2;
+}
+
+/// Moves labels, which stand in the order of their wishes, apart with the least sum of squared moves
+/// (isotonic regression by pooling adjacent violators).
+void move_apart(const std::vector<link*>& labels) {
+  struct block {
+    double sum = 0;
+    std::size_t count = 0;
+    double mean() const { return sum / static_cast<double>(count); }
+  };
+  std::vector<block> blocks;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    blocks.push_back({labels[i]->label_y - static_cast<double>(i) * label_height, 1});
+    while (blocks.size() > 1 && blocks[blocks.size() - 2].mean() > blocks.back().mean()) {
+      const auto last = blocks.back();
+      blocks.pop_back();
+      blocks.back().sum += last.sum;
+      blocks.back().count += last.count;
+    }
+  }
+  const auto top = title_height + label_above;
+  std::size_t i = 0;
+  for (const auto& b : blocks)
+    for (std::size_t k = 0; k < b.count; ++k, ++i)
+      labels[i]->label_y = std::max(b.mean(), top) + static_cast<double>(i) * label_height;
+}
+
+/// @returns how far down the labels reach.
+double set_labels(picture& p) {
+  double bottom = 0;
+  for (std::size_t l = 0; l < p.layers; ++l) {
+    std::vector<link*> labels;
+    for (auto& one : p.links)
+      if (!one.label.empty() && p.places[one.along.front()].layer == l) {
+        wish_label(p, one);
+        labels.push_back(&one);
+      }
+    const auto ends_at = [&](const link* one) { return p.places[one->along[1]].y; };
+    std::ranges::stable_sort(labels, [&](const link* a, const link* b) {
+      return std::pair{a->label_y, ends_at(a)} < std::pair{b->label_y, ends_at(b)};
+    });
+    move_apart(labels);
+    if (!labels.empty())
+      bottom = std::max(bottom, labels.back()->label_y + label_height - label_above);
+  }
+  return bottom;
+}
+
 std::string draw_box(const place& n) {
   if (n.lines.empty())
     return {};
@@ -210,29 +275,27 @@ std::string draw_box(const place& n) {
          + in_xml(n.lines[1]) + "</text></g>\n";
 }
 
-std::string draw_link(const picture& p, const link& l) {
+std::string draw_edge(const picture& p, const link& l) {
   std::string path;
-  double label_x = 0, label_y = 0;
   for (std::size_t i = 1; i < l.along.size(); ++i) {
     const auto& a = p.places[l.along[i - 1]];
     const auto& b = p.places[l.along[i]];
-    const auto ax = a.x + a.width, bx = b.x - (b.lines.empty() ? 0 : 6), half = (bx - ax) / 2;
+    const auto [ax, bx] = ends_of(a, b);
+    const auto half = (bx - ax) / 2;
     if (path.empty())
       path = "M" + pixels(ax) + ',' + pixels(a.y);
     path += " C" + pixels(ax + half) + ',' + pixels(a.y) + ' ' + pixels(bx - half) + ','
             + pixels(b.y) + ' ' + pixels(bx) + ',' + pixels(b.y);
-    if (i == 1) { // by the end that has the fewer edges, so that labels do not meet
-      const bool fans_out = a.after.size() > 1;
-      label_x = (ax + bx) / 2 + (fans_out ? 14 : 0);
-      label_y = fans_out              ? a.y + (b.y - a.y) * 0.72
-                : b.before.size() > 1 ? a.y + (b.y - a.y) * 0.28
-                                      : (a.y + b.y) / 2;
-    }
   }
-  std::string text = "<path class=\"edge\" d=\"" + path + "\" marker-end=\"url(#arrow)\"/>\n";
+  return "<path class=\"edge\" d=\"" + path + "\" marker-end=\"url(#arrow)\"/>\n";
+}
+
+std::string draw_label(const link& l) {
+  std::string text;
   for (std::size_t i = 0; i < l.label.size(); ++i)
-    text += "<text class=\"" + std::string{i == 0 ? "type" : "label"} + "\" x=\"" + pixels(label_x)
-            + "\" y=\"" + pixels(label_y + (i == 0 ? -7 : 3 + 13 * static_cast<double>(i))) + "\">"
+    text += "<text class=\"" + std::string{i == 0 ? "type" : "label"} + "\" x=\""
+            + pixels(l.label_x) + "\" y=\""
+            + pixels(l.label_y + (i == 0 ? -7 : 3 + 13 * static_cast<double>(i))) + "\">"
             + in_xml(l.label[i]) + "</text>\n";
   return text;
 }
@@ -258,7 +321,7 @@ std::string draw_svg(const checked_graph& graph) {
   auto p = make_picture(graph);
   order_rows(p);
   const auto [width, height] = set_places(p);
-  const auto w = pixels(width), h = pixels(height);
+  const auto w = pixels(width), h = pixels(std::max(height, set_labels(p) + margin / 2));
   std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + w + "\" height=\"" + h
                     + "\" viewBox=\"0 0 " + w + ' ' + h + "\" role=\"img\">\n<title>"
                     + in_xml(graph.name) + "</title>\n" + style
@@ -266,7 +329,9 @@ std::string draw_svg(const checked_graph& graph) {
                       "class=\"title\" x=\""
                     + pixels(margin) + "\" y=\"34\">" + in_xml(graph.name) + "</text>\n";
   for (const auto& l : p.links)
-    out += draw_link(p, l);
+    out += draw_edge(p, l);
+  for (const auto& l : p.links) // above all edges
+    out += draw_label(l);
   for (const auto& n : p.places)
     out += draw_box(n);
   return out + "</svg>\n";

@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 using namespace hyperframes;
 using namespace hyperframes::fakes;
 
@@ -90,4 +94,65 @@ TEST_CASE("svg holds a box for each stage and camera type, and a path for each e
   CHECK(count(large, "class=\"streams\"") == 2);
   CHECK(count(large, "class=\"edge\"") == 8);
   CHECK(draw_svg(checked(wide)) == large); // the same graph, the same picture
+}
+
+namespace {
+
+struct area {
+  double left, top, right, bottom;
+  bool meets(const area& o) const {
+    return left < o.right && o.left < right && top < o.bottom && o.top < bottom;
+  }
+};
+
+double number_in(const std::string& text, const std::string& key, std::size_t from) {
+  const auto at = text.find(key + "=\"", from) + key.size() + 2;
+  return std::stod(text.substr(at));
+}
+
+/// The labels' areas: three lines of text with the first one's place, 6.2 pixels a letter.
+std::vector<area> label_areas(const std::string& svg) {
+  std::vector<area> areas;
+  for (auto i = svg.find("<text class=\""); i != std::string::npos; i = svg.find("<text class=\"", i + 1)) {
+    const bool first = svg.compare(i + 13, 4, "type") == 0;
+    if (!first && svg.compare(i + 13, 5, "label") != 0)
+      continue;
+    const auto x = number_in(svg, " x", i), y = number_in(svg, " y", i);
+    const auto begin = svg.find('>', i) + 1;
+    const auto half = static_cast<double>(svg.find('<', begin) - begin) * 6.2 / 2;
+    if (first)
+      areas.push_back({x - half, y - 10, x + half, y + 3});
+    auto& a = areas.back();
+    a = {std::min(a.left, x - half), a.top, std::max(a.right, x + half), y + 3};
+  }
+  return areas;
+}
+
+} // namespace
+
+TEST_CASE("svg: the labels of edges that fan out, in and across do not meet") {
+  std::string text = "hyperframes: 1\nstreams:\n  - { id: \"s{1..3}\", group: g, camera: fake }\nstages:\n";
+  for (const std::string n : {"1", "2", "3"}) // three sources, all into two aligners, with sinks of their own
+    text += "  c" + n + ": { type: capture, streams: s" + n + " }\n  p" + n
+            + ": { type: jsonl, path: p" + n + ", from: c" + n + " }\n  q" + n
+            + ": { type: jsonl, path: q" + n + ", from: c" + n + " }\n";
+  for (const std::string n : {"1", "2"}) {
+    text += "  a" + n + ": { type: align, from: [c1, c2, c3] }\n  b" + n
+            + ": { type: bundle, size: 4, from: a" + n + " }\n";
+    for (const std::string k : {"1", "2", "3", "4", "5"})
+      text += "  o" + n + k + ": { type: jsonl, path: o" + n + k + ", from: b" + n + " }\n";
+  }
+  const auto svg = draw_svg(checked(text));
+  const auto areas = label_areas(svg);
+  REQUIRE(areas.size() == 24);
+  const auto width = number_in(svg, " width", 0), height = number_in(svg, " height", 0);
+  for (std::size_t i = 0; i < areas.size(); ++i) {
+    CAPTURE(i);
+    CHECK(areas[i].left > 0);
+    CHECK(areas[i].top > 0);
+    CHECK(areas[i].right < width);
+    CHECK(areas[i].bottom < height);
+    for (std::size_t k = 0; k < i; ++k)
+      CHECK_FALSE(areas[i].meets(areas[k]));
+  }
 }
