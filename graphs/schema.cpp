@@ -124,10 +124,23 @@ json required_of(const std::vector<parameter>& parameters) {
   return required;
 }
 
+/// A name as a value. YAML reads a bare `null` as no value at all, which an editor then checks: the
+/// stage of that name is meant.
+json name_in_yaml(const std::string& name) {
+  return name == "null" ? json{{"enum", {name, nullptr}}} : json{{"const", name}};
+}
+
+void add_name(json& names, const std::string& name) {
+  names.push_back(name);
+  if (name == "null")
+    names.push_back(nullptr);
+}
+
 /// One type's keys, beside `more` keys that every type has.
 template <class Description>
 json variant_of(const Description& d, const json& more) {
-  json properties{{"type", {{"const", d.name}, {"description", d.summary}}}};
+  json properties{{"type", name_in_yaml(d.name)}};
+  properties["type"]["description"] = d.summary;
   properties.update(properties_of(d.parameters));
   properties.update(more);
   auto required = json::array({"type"});
@@ -142,9 +155,9 @@ json choose_by_type(const catalogue<Description>& known, const std::string& pref
   auto names = json::array();
   auto rules = json::array();
   for (const auto& d : known.all()) {
-    names.push_back(d->name);
+    add_name(names, d->name);
     rules.push_back(
-      {{"if", {{"properties", {{"type", {{"const", d->name}}}}}, {"required", {"type"}}}},
+      {{"if", {{"properties", {{"type", name_in_yaml(d->name)}}}, {"required", {"type"}}}},
        {"then", {{"$ref", "#/$defs/" + prefix + d->name}}}});
   }
   return {
@@ -179,7 +192,7 @@ json stream_schema(const catalogues& known) {
   auto properties = properties_of(stream_parameters());
   auto names = json::array();
   for (const auto& d : known.cameras.all())
-    names.push_back(d->name);
+    add_name(names, d->name);
   properties["camera"] = {
     {"description", "Where the frames come from."},
     {"anyOf", {{{"enum", names}}, {{"$ref", "#/$defs/camera"}}}}};

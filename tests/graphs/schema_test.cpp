@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 using namespace hyperframes;
 using namespace hyperframes::fakes;
 
@@ -15,7 +17,8 @@ TEST_CASE("the schema holds every stage, camera and parameter") {
   for (const auto& s : known().stages.all()) {
     CAPTURE(s->name);
     const auto& one = defs["stage_" + s->name];
-    CHECK(one["properties"]["type"]["const"] == s->name);
+    if (s->name != "null")
+      CHECK(one["properties"]["type"]["const"] == s->name);
     CHECK(one["additionalProperties"] == false);
     CHECK(one["properties"].contains("from") == !s->inputs.empty());
     for (const auto& p : s->parameters)
@@ -47,4 +50,19 @@ TEST_CASE("the schema holds ranges, choices, defaults and what is required") {
   CHECK(
     schema["$defs"]["stage_capture"]["properties"]["streams"]["default"] == nlohmann::json{"*"});
   CHECK(schema["properties"]["memory"]["default"] == std::int64_t{4} << 30);
+}
+
+TEST_CASE("a bare null is the name of the stage null, as in a graph file") {
+  const auto schema = nlohmann::json::parse(graph_schema(known()));
+  const nlohmann::json either{"null", nullptr};
+  const auto& defs = schema["$defs"];
+  CHECK(defs["stage_null"]["properties"]["type"]["enum"] == either);
+  const auto& names = defs["stage"]["properties"]["type"]["enum"];
+  CHECK(std::ranges::count(names, nlohmann::json(nullptr)) == 1);
+  const auto rule = std::ranges::find_if(defs["stage"]["allOf"], [](const nlohmann::json& r) {
+    return r["then"]["$ref"] == "#/$defs/stage_null";
+  });
+  REQUIRE(rule != defs["stage"]["allOf"].end());
+  CHECK((*rule)["if"]["properties"]["type"]["enum"] == either);
+  CHECK(faults_of(with("type: jsonl, from: unbundle, path: results.jsonl", "type: null, from: unbundle")) == "");
 }
