@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::uint32_t batches_per_worker = 2; ///< one that runs, one that is ready behind it
 
+/// One worker cannot overtake itself.
+std::uint64_t batches_ahead(const settings& config) {
+  const auto workers = static_cast<std::uint64_t>(config.integer("workers"));
+  return workers > 1 ? workers * defaults::batches_ahead : batches_per_worker;
+}
+
 /// What a worker's thread works with.
 struct seat {
   seat(batch_runner r, faulty_session* f) : runner(std::move(r)), faults(f) {}
@@ -37,7 +43,8 @@ public:
       facts_(plan.graph), streams_(plan.streams), threads_(plan.threads),
       pool_({.workers = static_cast<std::uint32_t>(plan.config->integer("workers")),
              .depth = batches_per_worker,
-             .patience = plan.config->time("hang_after")}),
+             .patience = plan.config->time("hang_after"),
+             .ahead = batches_ahead(*plan.config)}),
       faults_(worker_faults_of(*plan.config, plan.graph->seed)) {
     if (!resource_)
       throw failure(make_error(errc::stage_failed, plan.name, "got no model"));
@@ -281,6 +288,8 @@ expected<stage_resource_ptr> load(const settings& config, const std::string& fol
   resource->time_axis = m.time_axis();
   resource->result_per_slot = m.result_per_slot();
   resource->simulated = m.simulated_time(1).has_value();
+  if (config.has("workers"))
+    resource->workers = static_cast<std::uint32_t>(config.integer("workers"));
   resource->batch_slots = config.has("batch")
                             ? static_cast<std::uint32_t>(config.group("batch").integer("max"))
                             : defaults::batch_slots;
@@ -301,6 +310,11 @@ stage_description describe_infer() {
     check_worker_faults(config, faults);
   };
   d.load = load;
+  d.holds = [](const settings& config) {
+    stage_holds h;
+    h.ahead = batches_ahead(config);
+    return h;
+  };
   d.own_queue = true;
   d.make = [](const stage_plan& plan) { return std::make_unique<infer_stage>(plan); };
   return d;

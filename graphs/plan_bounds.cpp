@@ -292,7 +292,10 @@ std::uint64_t frames_above(const planning& p, std::size_t stage, stream_index st
         continue;
       sum += p.plan.edges[e].frames_per_stream;
       if (0 == std::exchange(seen[from], 1)) {
-        sum += holds_of(p.graph.stages[from]).frames;
+        const auto holds = holds_of(p.graph.stages[from]);
+        sum += holds.frames;
+        for (const auto in : p.graph.stages[from].inputs)
+          sum += holds.ahead * p.plan.edges[in].frames_per_stream / std::max<std::uint64_t>(1, items_on(p.graph.edges[in]));
         queue.push_back(from);
       }
     }

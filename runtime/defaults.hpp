@@ -17,6 +17,13 @@ inline constexpr double assumed_fps = 30;
 inline constexpr std::uint32_t schedule_capacity = 16;
 /// Batches that wait in front of a worker, beside the one that it works on.
 inline constexpr std::uint32_t batches_queued = 2;
+/// The same where what waits can expire: dispatch is final, so as much as possible waits in `schedule`.
+inline constexpr std::uint32_t batches_queued_live = 1;
+/// Where what waits can expire, a busy worker is sent a batch ahead only while batches take less than
+/// this: then the hand-over is worth hiding, and the wait behind the other batch is short.
+inline constexpr duration quick_batch = std::chrono::milliseconds{10};
+/// Batches that each worker may be ahead of one that is not finished, before all wait for it.
+inline constexpr std::uint32_t batches_ahead = 8;
 /// Slots in a batch before the stage has learned what pays.
 inline constexpr std::uint32_t batch_slots = 8;
 /// Memory that a graph may take.

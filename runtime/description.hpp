@@ -80,6 +80,7 @@ struct stage_resource {
   std::optional<pack_spec> tensor{};  ///< how hyperframes must be packed; none: not at all
   std::uint32_t fixed_batch = 0;      ///< slots per run; 0: any
   std::uint32_t batch_slots = 0;      ///< slots that it wants in a batch; 0: no wish
+  std::uint32_t workers = 1;          ///< batches that it works on side by side
   std::uint32_t time_axis = 0;        ///< slots that form one sample; 0: one frame does
   bool result_per_slot = true;
   bool simulated = false;
@@ -92,6 +93,7 @@ struct stage_holds {
   std::uint64_t frames = 0;      ///< frames whose outcome the stage may owe at once
   std::uint64_t buffers = 0;     ///< frame buffers that it may keep in use
   std::uint64_t hyperframes = 0; ///< open or queued hyperframes, each with a tensor
+  std::uint64_t ahead = 0;       ///< items of its input that it may finish before an earlier one
 };
 
 /// What a stage wants to know of its place before it is made, and tells the checker about itself.

@@ -32,7 +32,7 @@ bool worker_pool::warmed(std::uint32_t lane) {
 
 std::vector<worker_pool::assignment> worker_pool::assign(graph_time now) {
   std::vector<assignment> result;
-  while (!queue_.empty()) {
+  while (!queue_.empty() && !too_far_ahead()) {
     const auto least = std::ranges::min_element(workers_, {}, [this](const worker& w) {
       return w.warm ? w.under_way.size() : options_.depth;
     });
@@ -46,6 +46,14 @@ std::vector<worker_pool::assignment> worker_pool::assign(graph_time now) {
     result.push_back({least->lane, given.work, given.brought_down});
   }
   return result;
+}
+
+bool worker_pool::too_far_ahead() const {
+  const auto number = queue_.front().work->number;
+  return std::ranges::any_of(workers_, [&](const worker& w) {
+    return !w.under_way.empty() && number > w.under_way.front().work->number
+           && number - w.under_way.front().work->number > options_.ahead;
+  });
 }
 
 batch_ptr worker_pool::finished(std::uint32_t lane, graph_time now) {

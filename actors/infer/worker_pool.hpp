@@ -17,6 +17,7 @@ struct worker_pool_options {
   duration patience = duration::max(); ///< a batch that takes longer hangs
   std::uint32_t tries = 2;         ///< what brings so many workers down is quarantined
   std::uint32_t replacements = 8;  ///< workers that may be replaced before the stage fails
+  std::uint64_t ahead = ~std::uint64_t{0}; ///< batches that may be started past one that is not finished
 };
 
 /// Who works on which batch, and what becomes of a batch whose worker is lost.
@@ -25,6 +26,9 @@ struct worker_pool_options {
 /// a new lane, to be warmed up like the first one; the batch that it was at is tried again, before all
 /// others, until it has brought `tries` workers down; what was queued behind it on the lane is handed out
 /// again without blame. What the lost lane still says is not heard.
+///
+/// While a batch is not finished, none is started whose number is higher by more than `ahead`: who puts
+/// results back in order has room for so many.
 ///
 /// Single-threaded; knows no threads and no clock.
 class worker_pool {
@@ -82,6 +86,7 @@ private:
     std::deque<job> under_way;
     graph_time since = never; ///< the first of them runs since then
   };
+  bool too_far_ahead() const;
   worker* find(std::uint32_t lane);
   const worker* find(std::uint32_t lane) const;
 

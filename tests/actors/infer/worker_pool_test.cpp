@@ -116,3 +116,22 @@ TEST_CASE("after a number of lost workers the stage fails, with all batches stil
   REQUIRE(all.size() == 1);
   CHECK(all[0]->number == 7);
 }
+
+TEST_CASE("no batch is started too far ahead of one that is not finished") {
+  auto pool = warm_pool({.workers = 2, .depth = 1, .patience = milliseconds{100}, .ahead = 3});
+  for (std::uint64_t n = 0; n < 8; ++n)
+    pool.add(numbered(n));
+  CHECK(in_words(pool.assign(at(0))) == "0:0 1:1");
+  for (std::uint64_t n = 1; n < 3; ++n) { // worker 0 hangs
+    CHECK(pool.finished(1, at(10))->number == n);
+    CHECK(in_words(pool.assign(at(10))) == "1:" + std::to_string(n + 1));
+  }
+  CHECK(pool.finished(1, at(20))->number == 3);
+  CHECK(pool.assign(at(20)).empty());
+  pool.look(at(100));
+  CHECK(in_words(pool.assign(at(100))) == "1:0");
+  CHECK(pool.warmed(2));
+  CHECK(pool.assign(at(101)).empty()); // batch 0 is not finished yet
+  CHECK(pool.finished(1, at(110))->number == 0);
+  CHECK(in_words(pool.assign(at(110))) == "2:4 1:5");
+}
