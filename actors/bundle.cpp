@@ -28,7 +28,7 @@ bundler::bundler(const bundle_options& options, bundle_lane lane, bundle_shared&
     shared_(shared),
     members_(lane_.members.size()),
     places_(options.size),
-    ring_(options.pre ? options.size : 0, lane_.members.size()) {
+    ring_(options.ring(), lane_.members.size()) {
   if (lane_.pack)
     for (auto& m : members_)
       m.packs.emplace(*lane_.pack);

@@ -6,6 +6,7 @@
 #include "runtime/hyperframe.hpp"
 #include "runtime/stage.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,6 +32,10 @@ struct bundle_options {
   /// from it on. With `trigger`; `stride` and `count` are `size` then, and there is no window.
   std::optional<std::uint32_t> pre;
   bool keep_frames = false; ///< the hyperframe holds its frames
+
+  /// Moments that are kept for triggers: those of a hyperframe, and the one that shows that all before
+  /// a trigger have come.
+  std::uint32_t ring() const { return pre ? std::max(size, *pre + 1) : 0; }
 };
 
 /// Whose frames fill the hyperframes.
@@ -67,10 +72,11 @@ struct bundle_shared {
 ///
 /// With `pre` only triggers make hyperframes. One at time T on the time line asks for the last `pre`
 /// moments before T and the first size - pre from T on. A frame that several triggers ask for is own
-/// in the first of their hyperframes and context in the others; one that has left the ring of the
-/// last `size` moments and was in none is `skipped (untriggered)`. t0 is never before the trigger's
-/// arrival. Triggers take effect in the order of their moments; one that comes behind a later one
-/// asks for nothing that is older than what that one asked for.
+/// in the first of their hyperframes and context in the others; one that was in none when it leaves
+/// the ring of the last max(size, pre + 1) moments is `skipped (untriggered)`. t0 is never before the
+/// trigger's arrival. A trigger that comes when the first moment from T on has left the ring gets
+/// nothing. Triggers take effect in the order of their moments; one that comes behind a later one asks
+/// for nothing that is older than what that one asked for.
 ///
 /// A frame is packed into its slot at once, so that its buffer is free when `add` returns unless
 /// frames are kept or wait in the ring. A frame that is flagged corrupt, has no content or cannot be
@@ -85,6 +91,7 @@ public:
     std::vector<outcome_range> outcomes;
     std::size_t bytes_copied = 0;    ///< into context slots
     std::uint64_t triggers_lost = 0; ///< that came while `max_triggers` waited
+    std::uint64_t triggers_late = 0; ///< that came when the first frame behind them was gone
   };
   /// A member's part in a moment: its frame, or the reason for its absence.
   struct entry {
@@ -188,6 +195,7 @@ private:
   std::vector<request> requests_; ///< in the order of their moments
   moment_ring ring_;              ///< with `pre`; otherwise empty
   std::uint64_t waiting_ = 0;     ///< own frames in the ring
+  graph_time gone_ = graph_time::min(); ///< place of the newest moment that has left the ring
   bool window_ = false;           ///< with `pre`: a trigger's hyperframe is being filled
   std::uint64_t window_first_ = 0, window_end_ = 0; ///< its moments, or those of the last one
   std::uint64_t next_ = 0;                          ///< the moment that fills it next

@@ -166,7 +166,11 @@ private:
     if (std::exchange(output_.triggers_lost, 0) > 0 && !std::exchange(told_of_lost_, true))
       context.alarm(
         "a trigger was lost: " + std::to_string(bundler::max_triggers)
-        + " of them waited for their moments already; it is said once");
+        + " of them waited for their moments already; this is said once");
+    if (std::exchange(output_.triggers_late, 0) > 0 && !std::exchange(told_of_late_, true))
+      context.alarm(
+        "a trigger came too late: the frames at its moment had gone; a larger `size` keeps them for "
+        "longer; this is said once");
   }
 
   void pass_on(const bundler& from, stage_context& context) {
@@ -198,6 +202,7 @@ private:
   bundler::output output_;
   graph_time wish_ = never; ///< the earliest wake-up asked for
   bool told_of_lost_ = false;
+  bool told_of_late_ = false;
 };
 
 } // namespace
@@ -223,7 +228,8 @@ stage_description describe_bundle() {
     const auto o = bundle_options_of(s);
     const std::uint64_t frames = o.size;
     // The frame in hand; where frames are kept, those of the open hyperframe too; the ring of `pre`.
-    return stage_holds{frames, 1 + (o.keep_frames ? frames : 0) + (o.pre ? frames : 0), 1};
+    return stage_holds{
+      std::max<std::uint64_t>(frames, o.ring()), 1 + (o.keep_frames ? frames : 0) + o.ring(), 1};
   };
   d.bundle_size = [](const settings& s, std::uint32_t members) {
     const auto size = bundle_options_of(s).size;

@@ -45,23 +45,28 @@ void bundler::let_oldest_go(output& to) {
         {meta.stream, meta.epoch, meta.frame_id, 1, outcome::skipped, reason::untriggered});
       --waiting_;
     }
+  gone_ = std::max(gone_, ring_.at(ring_.begin()).place);
   ring_.pop();
 }
 
 void bundler::ask(const trigger& t, graph_time now, output& to) {
+  const bool placed = lane_.live || t.of_frame; // otherwise it counts where it comes
+  if (placed && t.moment <= gone_) {
+    ++to.triggers_late;
+    return;
+  }
   if (requests_.size() >= max_triggers) {
     ++to.triggers_lost;
     return;
   }
   request r{t.moment, now, {}};
-  if (!lane_.live && !t.of_frame) { // it counts where it comes
+  if (!placed) {
     r.first = ring_.end();
     r.moment = ring_.begin() < ring_.end() ? ring_.at(ring_.end() - 1).place : graph_time::min();
   } else if (const auto first = ring_.first_from(t.moment); first < ring_.end()) {
     r.first = first;
   }
-  requests_.insert(
-    std::ranges::upper_bound(requests_, r.moment, {}, &request::moment), r);
+  requests_.insert(std::ranges::upper_bound(requests_, r.moment, {}, &request::moment), r);
   serve(now, to);
 }
 
@@ -154,6 +159,7 @@ void bundler::flush_ring(graph_time now, output& to) {
   }
   while (ring_.begin() < ring_.end())
     let_oldest_go(to);
+  gone_ = graph_time::min();
 }
 
 } // namespace hyperframes

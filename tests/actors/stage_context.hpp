@@ -29,6 +29,8 @@ public:
 
   graph_time now() const override { return now_; }
   void emit(item i, std::size_t output) override {
+    if (on_emit)
+      on_emit(i);
     if (output > 0) {
       sent_aside.push_back(std::move(i));
       return;
@@ -80,6 +82,7 @@ public:
     return result;
   }
 
+  std::function<void(const item&)> on_emit; ///< runs before an item leaves; may throw
   std::vector<sent_entry> sent; ///< by the first output
   std::vector<item> sent_aside; ///< by the others
   std::vector<outcome_range> outcomes;
