@@ -19,4 +19,8 @@ namespace hyperframes {
 /// frame without content, as are corrupt rows without image or value.
 camera_description timeline_description();
 
+/// One, by settings that were checked.
+/// @param folder that `path`, and the images of `rows`, start from.
+std::unique_ptr<camera> make_timeline_camera(const settings& config, const std::string& folder);
+
 } // namespace hyperframes

@@ -25,9 +25,8 @@ struct timeline_row {
 };
 
 struct timeline_table {
-  std::vector<timeline_row> rows; ///< of the stream, by arrival
-  std::vector<std::string>
-    streams;                 ///< every name in the column `stream`, in the order of appearance
+  std::vector<timeline_row> rows;   ///< of the stream, by arrival
+  std::vector<std::string> streams; ///< in the column `stream`, in the order of appearance
   std::vector<fault> faults; ///< with file and line, or the inline row's place; rows are void then
 };
 
@@ -36,20 +35,22 @@ struct timeline_table {
 ///   stream        whose row it is; where the column is missing, every row is this stream's
 ///   frame_id      the device's counter; default: one more than the row above
 ///   capture_time  on the camera's clock
-///   arrival_time  on the graph's time line, not before the row above of the same stream; one of
-///   the
-///                 two times may be left out and is then the same as the other
+///   arrival_time  on the graph's time line, not before the row above of the same stream; one
+///                 of the two times may be left out and is then the same as the other
 ///   flags         names joined with `|`: corrupt, key, duplicate, interpolated, gap_before,
-///   no_buffer image         a picture's path value         a number, or several with blanks
-///   between them (in JSON and inline: a list)
+///                 no_buffer
+///   image         a picture's path
+///   value         a number, or several with blanks between them (in JSON and inline: a list)
 ///
 /// Times are seconds ("0.033") or have a unit ("33ms"); with the ending `_ns` in the column's name
 /// they are whole nanoseconds. `device_id`, `captured`, `arrived` and `keyframe` are understood
 /// too. CSV has a header and quotes as in RFC 4180; blank lines and lines that begin with # are
-/// passed over. A line that the stage `jsonl` wrote for a frame result is a row: of it times, id
-/// and flags are used, an epoch's ids go on from those of the one before, and frames whose times it
-/// does not know are left out, as a gap. All rows of a stream have an image, or none has; the same
-/// holds for values and their number; a corrupt frame may lack either.
+/// passed over. All rows of a stream have an image, or none has; the same holds for values and
+/// their number; a corrupt frame may lack either.
+///
+/// A line that the stage `jsonl` wrote for a frame or a frame result is a row, too: its times, id
+/// and the source's flags are used. Without `device_id` the ids of an epoch go on from those of the
+/// one before. Frames whose times it does not know are left out, as a gap.
 
 /// @param name of the file, for marks.
 /// @param stream whose rows are wanted; none: of the only stream in the table.

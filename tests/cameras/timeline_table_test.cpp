@@ -109,6 +109,18 @@ TEST_CASE("timeline table: result lines of the stage jsonl") {
     == lines{"0 5 7", "2 9 12 key gap", "3 1 13"});
 }
 
+TEST_CASE("timeline table: frame lines of the stage jsonl have the device's own counter") {
+  CHECK(
+    rows_of("{\"type\":\"frame\",\"stream\":\"a\",\"epoch\":1,\"frame_id\":0,"
+            "\"capture_time_ns\":5000000,\"arrived_ns\":7000000,\"device_id\":41,"
+            "\"flags\":[\"corrupt\"],\"media\":\"video bgr24 8x8\"}\n")
+    == lines{"41 5 7 corrupt"});
+  CHECK(
+    rows_of("{\"type\":\"outcome\",\"stream\":\"a\"}\n")
+    == lines{"t.csv:1:1: the line has type \"outcome\": expected none, or \"frame\" or "
+             "\"frame_result\" as the stage jsonl writes them"});
+}
+
 TEST_CASE("timeline table: every fault has its line") {
   struct row {
     const char* text;
