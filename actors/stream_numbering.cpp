@@ -52,7 +52,8 @@ frame_meta stream_numbering::stamp(const captured_frame& f, arrival_time arrived
   meta.flags = f.flags;
   meta.truth = f.truth;
   std::uint64_t lost = 0;
-  if (meta.frame_id > 0 && f.device_id != last_device_id_ + 1) {
+  const bool again = (f.flags & frame_duplicate) != 0 && f.device_id == last_device_id_;
+  if (meta.frame_id > 0 && !again && f.device_id != last_device_id_ + 1) {
     meta.flags |= frame_gap_before;
     lost = f.device_id > last_device_id_ ? f.device_id - last_device_id_ - 1 : 0;
     device_lost_ += lost;

@@ -37,6 +37,16 @@ TEST_CASE("ids are contiguous, and a jump of the device's counter is marked") {
   CHECK(numbering.end().frames == 3);
 }
 
+TEST_CASE("a frame that comes again is no gap; a counter that is set back is one") {
+  stream_numbering numbering{2, true, duration::max()};
+  numbering.stamp(at(0, 7), arrived(0));
+  auto again = at(0, 7);
+  again.flags = frame_duplicate;
+  CHECK(numbering.stamp(again, arrived(1)).flags == frame_duplicate);
+  CHECK(numbering.stamp(at(33, 8), arrived(33)).flags == 0);
+  CHECK(numbering.stamp(at(66, 3), arrived(66)).flags == frame_gap_before);
+}
+
 TEST_CASE("what the device lost is counted, where its counter tells") {
   struct row {
     std::int64_t ms;
