@@ -2,7 +2,9 @@
 
 #include "actors/capture.hpp"
 #include "actors/sinks/sinks.hpp"
+#include "actors/trigger.hpp"
 #include "cameras/push.hpp"
+#include "graphs/check.hpp"
 #include "runtime/defaults.hpp"
 
 #include <algorithm>
@@ -14,19 +16,6 @@ namespace {
 
 bool carries_frames(port_type type) {
   return type == port_type::frame;
-}
-
-/// A sink that takes items whose frames have no outcome yet ends their accounts.
-bool is_final(const checked_graph& graph, const checked_stage& stage) {
-  if (stage.kind->settles)
-    return true;
-  if (!stage.kind->outputs.empty())
-    return false;
-  return std::ranges::any_of(stage.inputs, [&](std::size_t e) {
-    const auto type = graph.edges[e].type;
-    return type != port_type::frame_result && type != port_type::outcome
-           && type != port_type::trigger;
-  });
 }
 
 std::uint32_t integer_of(const setting& s, std::uint32_t otherwise) {
@@ -59,7 +48,7 @@ std::vector<std::vector<stage_index>> settlers_below(const checked_graph& graph)
   // The graph has no cycles: as many passes as it has stages reach everything.
   for (std::size_t pass = 0; pass < graph.stages.size(); ++pass)
     for (std::size_t i = 0; i < graph.stages.size(); ++i) {
-      if (is_final(graph, graph.stages[i]))
+      if (ends_accounts(graph, graph.stages[i]))
         below[i] = {static_cast<stage_index>(i)}; // what is below it does not settle any more
       else
         for (auto e : graph.stages[i].outputs)
@@ -96,6 +85,16 @@ std::shared_ptr<capture_resource> cameras_of(
   return resource;
 }
 
+std::shared_ptr<trigger_resource>
+trigger_of(const checked_stage& stage, const run_options& options, wired_graph& into) {
+  auto resource = std::make_shared<trigger_resource>();
+  const auto given = options.triggers.find(stage.name);
+  resource->port =
+    given != options.triggers.end() ? given->second : std::make_shared<trigger_port>();
+  into.triggers[stage.name] = resource->port;
+  return resource;
+}
+
 wired_graph
 wire(const checked_graph& graph, const graph_plan& plan, const run_options& options, bool threads) {
   wired_graph wired;
@@ -111,7 +110,7 @@ wire(const checked_graph& graph, const graph_plan& plan, const run_options& opti
     w.self = static_cast<stage_index>(i);
     w.kind = stage.kind;
     w.settlers = below[i];
-    w.settles = is_final(graph, stage);
+    w.settles = ends_accounts(graph, stage);
     w.plan = {stage.name,      stage.config,   graph.folder,  facts,
               stage.streams,   stage.resource, plan.below[i], plan.reorder[i],
               plan.tensors[i], w.settles,      threads};
@@ -134,8 +133,10 @@ wire(const checked_graph& graph, const graph_plan& plan, const run_options& opti
       if (w.settles)
         w.outputs.back().settlers.clear(); // what is below sees final outcomes only
     }
-    if (stage.inputs.empty())
+    if (stage.kind->inputs.empty())
       w.plan.resource = cameras_of(graph, plan, stage, wired);
+    if (stage.kind->name == "trigger")
+      w.plan.resource = trigger_of(stage, options, wired);
     if (const auto call = options.callbacks.find(stage.name); call != options.callbacks.end()) {
       auto resource = std::make_shared<callback_resource>();
       resource->call = call->second;
@@ -161,7 +162,7 @@ assembly::assembly(
                                     options.on_event)) {
   std::vector<supervisor::member> members;
   for (auto& stage : wiring_.stages) {
-    if (stage.inputs.empty())
+    if (stage.kind->inputs.empty())
       std::const_pointer_cast<capture_resource>(
         std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource))
         ->captured = [accounts = ledger_.get()](stream_index s) { accounts->captured(s); };
@@ -196,6 +197,11 @@ bool assembly::request(const std::string& stream, bool attach, executor& runs) c
 std::shared_ptr<push_port> assembly::port(const std::string& stream) const {
   const auto at = wiring_.ports.find(stream);
   return at == wiring_.ports.end() ? nullptr : at->second;
+}
+
+std::shared_ptr<trigger_port> assembly::trigger(const std::string& stage) const {
+  const auto at = wiring_.triggers.find(stage);
+  return at == wiring_.triggers.end() ? nullptr : at->second;
 }
 
 std::uint64_t assembly::held_frames() const {

@@ -15,11 +15,15 @@
 namespace hyperframes {
 
 class push_port;
+class trigger_port;
 
 /// What a program adds to a graph before it starts.
 struct run_options {
   /// For stages of type `callback`, by name.
   std::map<std::string, std::function<void(const item&)>> callbacks{};
+  /// For stages of type `trigger`, by name: ports of the program's own, so that it can fire from a
+  /// callback, also on the virtual clock. The others get one that `running::trigger` fires.
+  std::map<std::string, std::shared_ptr<trigger_port>> triggers{};
   /// Gets alarms, restarts and failures; from any thread.
   std::function<void(const event&)> on_event{};
   /// Part of every hyperframe's sequence number.
@@ -32,6 +36,7 @@ struct wired_graph {
   std::vector<stage_wiring> stages;                         ///< as `checked_graph::stages`
   std::vector<std::vector<stage_index>> settlers_of_stream; ///< whose accounts a stream has
   std::map<std::string, std::shared_ptr<push_port>> ports;  ///< of streams with camera `push`
+  std::map<std::string, std::shared_ptr<trigger_port>> triggers; ///< of stages of type `trigger`
 };
 
 /// A graph's stages, accounts and numbers, put together on an executor and not started yet.
@@ -50,6 +55,7 @@ public:
   /// Asks `capture` to let the camera of `stream` come or go. @returns false where no stage captures it.
   bool request(const std::string& stream, bool attach, executor& runs) const;
   std::shared_ptr<push_port> port(const std::string& stream) const;
+  std::shared_ptr<trigger_port> trigger(const std::string& stage) const;
   std::uint64_t held_frames() const; ///< in all accounts, as the stages count them
 
   /// Compares every account: captured = outcomes + held. Only while nothing runs or is under way.

@@ -5,6 +5,7 @@
 #include "actors/infer.hpp"
 #include "actors/schedule.hpp"
 #include "actors/sinks/sinks.hpp"
+#include "actors/trigger.hpp"
 #include "actors/unbundle.hpp"
 #include "graphs/graph.hpp"
 
@@ -16,6 +17,7 @@ const catalogues& built_in() {
     add_cameras(c.cameras);
     c.stages.add(describe_capture());
     c.stages.add(describe_align());
+    c.stages.add(describe_trigger());
     c.stages.add(describe_bundle());
     c.stages.add(describe_schedule());
     c.stages.add(describe_infer());

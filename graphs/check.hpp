@@ -68,8 +68,8 @@ std::string path_in_words(const checked_graph& graph, const std::vector<std::siz
 /// The stages in an order in which every edge points forward; those on a cycle are missing.
 std::vector<std::size_t> topological_order(const checked_graph& graph);
 
-/// @returns true where frames' accounts end in `stage`: it settles, or it is a sink of items whose
-/// frames have no outcome yet.
+/// @returns true where frames' accounts end in `stage`: it settles, or items come whose frames have no
+/// outcome yet, and it gives none on: a sink, or a stage that makes triggers of frames.
 bool ends_accounts(const checked_graph& graph, const checked_stage& stage);
 
 /// Sorts by place and removes faults that say the same of the same place.

@@ -104,6 +104,13 @@ std::shared_ptr<push_port> running::input(const std::string& stream) const {
     errc::graph_invalid, stream, "is no stream with camera `push`: frames cannot be handed in"));
 }
 
+trigger_result running::trigger(const std::string& stage, const std::string& whose) const {
+  if (const auto port = state_->parts->trigger(stage))
+    return port->fire(whose);
+  throw failure(make_error(
+    errc::graph_invalid, stage, "is no stage of type `trigger`: there is nothing to fire"));
+}
+
 void running::remove_camera(const std::string& stream) {
   ask_for_camera(*state_, stream, false);
 }
@@ -204,6 +211,13 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
                                "stage '" + stage.name + "' infers with " + stage.resource->summary
                                  + ", which is real: on the virtual clock every part must be simulated; "
                                    "use backend `simulated`, or leave inference out"));
+  for (const auto& stage : g.checked().stages)
+    for (const auto* address : {"udp", "http"})
+      if (stage.kind->name == "trigger" && stage.config->has(address))
+        throw failure(make_error(
+          errc::graph_invalid, stage.mark.to_string(),
+          "stage '" + stage.name + "' listens for messages (`" + address
+            + "`), which are real: on the virtual clock only frames and the program fire triggers"));
   virtual_executor executor;
   assembly parts{g.checked(), g.plan(), options, executor, false};
   executor.open(parts.hosts());
@@ -241,7 +255,10 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall, bool
   s.fps = wall > duration{0} ? static_cast<double>(s.ledger.ended()) / in_seconds(wall) : 0;
   for (std::size_t i = 0; i < graph.streams.size(); ++i)
     s.streams.push_back(
-      {graph.streams[i].id, parts.accounts().stream(static_cast<stream_index>(i))});
+      {.id = graph.streams[i].id, .sums = parts.accounts().stream(static_cast<stream_index>(i))});
+  for (std::size_t i = 0; i < graph.streams.size(); ++i)
+    s.streams[i].live = graph.streams[i].info && graph.streams[i].info->live;
+  add_numbers(numbers, s);
   std::uint64_t copied = 0;
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     const auto& n = numbers.stage(i);

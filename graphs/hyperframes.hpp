@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/trigger_port.hpp"
 #include "cameras/push.hpp"
 #include "graphs/build.hpp"
 #include "graphs/graph.hpp"
@@ -77,6 +78,10 @@ public:
 
   /// Where frames of a stream with camera `push` are handed in. Throws `failure` for other streams.
   std::shared_ptr<push_port> input(const std::string& stream) const;
+
+  /// Fires the stage `stage` of type `trigger`: the hyperframes of the streams that it names, or of the
+  /// stream or group `whose` alone. Throws `failure` where there is no such stage.
+  trigger_result trigger(const std::string& stage, const std::string& whose = {}) const;
 
   /// Lets the camera of a stream go, while the graph runs: what it has given goes on, and the device is
   /// closed. Throws `failure` for an unknown stream; an alarm says where there is no camera to go.

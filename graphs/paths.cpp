@@ -113,6 +113,8 @@ void follow_streams(checked_graph& graph, const std::vector<std::size_t>& order)
   for (const auto i : order) {
     auto& s = graph.stages[i];
     for (const auto e : s.inputs) {
+      if (graph.edges[e].type == port_type::trigger)
+        continue; // it says when, and carries no frame on
       const auto& above = graph.stages[graph.edges[e].from].streams;
       s.streams.insert(s.streams.end(), above.begin(), above.end());
     }
@@ -219,9 +221,12 @@ std::vector<std::size_t> topological_order(const checked_graph& graph) {
 bool ends_accounts(const checked_graph& graph, const checked_stage& stage) {
   if (!stage.kind || stage.kind->settles)
     return stage.kind != nullptr;
-  return stage.kind->outputs.empty() && std::ranges::any_of(stage.inputs, [&](std::size_t e) {
-           return owes_outcomes(graph.edges[e].type);
-         });
+  const bool frames_go_on = std::ranges::any_of(stage.kind->outputs, [](const port& p) {
+    return std::ranges::any_of(p.types, owes_outcomes);
+  });
+  return !frames_go_on && std::ranges::any_of(stage.inputs, [&](std::size_t e) {
+    return owes_outcomes(graph.edges[e].type);
+  });
 }
 
 void check_passing_streams(graph_check& check) {

@@ -27,6 +27,11 @@ bool takes(const stage_description& kind, port_type type) {
     kind.inputs, [&](const port& p) { return std::ranges::count(p.types, type) > 0; });
 }
 
+/// False for sources, and for stages to which nothing has to come.
+bool needs_input(const stage_description& kind) {
+  return !std::ranges::all_of(kind.inputs, &port::optional);
+}
+
 bool gives(const stage_description& kind, port_type type) {
   return std::ranges::any_of(
     kind.outputs, [&](const port& p) { return std::ranges::count(p.types, type) > 0; });
@@ -100,7 +105,7 @@ public:
         written.front().mark, here().name + " takes no input, it is a source: remove `from`");
       return false;
     }
-    if (kind && !kind->inputs.empty() && written.empty() && check_.inputs_known[index_])
+    if (kind && needs_input(*kind) && written.empty() && check_.inputs_known[index_])
       check_.fail(here().mark, here().name + " has no input: " + likely_input());
     const bool too_many = kind && !kind->many_inputs && written.size() > 1;
     if (too_many && written[0].stage == written[1].stage)
@@ -111,10 +116,23 @@ public:
                            + "' already: '" + written[1].stage + "' cannot be wired to it as well");
     for (std::size_t i = 0; i < (too_many ? 1 : written.size()); ++i)
       join(written, i);
-    return kind && check_.inputs_known[index_] && check_.faults.size() == before;
+    const bool good = kind && check_.inputs_known[index_] && check_.faults.size() == before;
+    if (good && here().sound && kind->check_inputs)
+      check_types();
+    return good;
   }
 
 private:
+  void check_types() {
+    std::vector<port_type> types;
+    for (const auto e : here().inputs)
+      types.push_back(check_.graph.edges[e].type);
+    const auto before = check_.faults.size();
+    here().kind->check_inputs(*here().config, types, here().mark, check_.faults);
+    for (auto i = before; i < check_.faults.size(); ++i)
+      check_.faults[i].message.insert(0, here().name + ": ");
+  }
+
   std::string twice(const written_input& in) {
     return here().name + " is wired to '" + in.stage + "' twice: remove one of them";
   }

@@ -264,9 +264,9 @@ void stage_host::emit(const stream_end& end) {
   std::erase_if(ends_in_logic_, [&](const stream_end& e) {
     return e.stream == end.stream && e.epoch == end.epoch;
   });
-  for (auto& out : outlets_)
-    if (out.put_end(end))
-      send(out, end);
+  for (std::size_t e = 0; e < outlets_.size(); ++e)
+    if (wiring_.outputs[e].type != port_type::trigger && outlets_[e].put_end(end)) // no frames pass there
+      send(outlets_[e], end);
 }
 
 void stage_host::send(outlet& out, mailbox::entry entry) {
