@@ -1,7 +1,9 @@
 #include "actors/schedule.hpp"
+#include "actors/schedule_pace.hpp"
 #include "runtime/defaults.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace hyperframes {
 
@@ -33,7 +35,8 @@ constexpr std::size_t expired_port = 1;
 
 class schedule_stage final : public stage {
 public:
-  explicit schedule_stage(const stage_plan& plan) : scheduler_(read(plan)) {}
+  explicit schedule_stage(const stage_plan& plan)
+    : scheduler_(read(plan)), pace_(plan.below ? plan.below->workers : 1) {}
 
   void on_item(item i, stage_context& context) override {
     scheduler_.add(std::get<hyperframe_ptr>(std::move(i)), context.now());
@@ -62,10 +65,15 @@ private:
     }
     expired_.outcomes.clear();
     auto left = std::exchange(expired_.hyperframes, 0);
-    while (scheduler_.size() > 0 && context.credit() > 0) {
-      auto b = scheduler_.next(context.now());
+    look_at_credit(context);
+    while (may_send()) {
+      auto b = scheduler_.next(context.now(), pace_.needed());
+      if (!b)
+        break;
       left += static_cast<std::uint32_t>(b->parts.size());
+      pace_.left(context.now());
       context.emit(std::move(b));
+      credit_ = context.credit();
     }
     if (left > 0)
       context.release(left);
@@ -75,7 +83,26 @@ private:
     }
   }
 
+  static constexpr auto unbounded = std::numeric_limits<std::uint32_t>::max(); ///< all edges below drop
+
+  void look_at_credit(stage_context& context) {
+    const auto now = context.credit();
+    if (now != unbounded && credit_ && now > *credit_)
+      pace_.back(now - *credit_, context.now());
+    credit_ = now;
+  }
+
+  /// Dispatch is final: what can expire waits here, where it ends at its time, and not behind the
+  /// batch that a worker has in hand, but for quick ones.
+  bool may_send() const {
+    if (scheduler_.size() == 0 || *credit_ == 0)
+      return false;
+    return *credit_ == unbounded || scheduler_.due() == never || pace_.worker_free() || pace_.quick();
+  }
+
   scheduler scheduler_;
+  dispatch_pace pace_;
+  std::optional<std::uint32_t> credit_; ///< when it was looked at last
   scheduler::expired expired_;
   graph_time wish_ = never; ///< the earliest wake-up asked for
 };

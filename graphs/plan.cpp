@@ -68,6 +68,21 @@ bool behind_source(const planning& p, const checked_edge& e) {
   return p.graph.stages[e.from].inputs.empty();
 }
 
+/// Where what waits can expire, it waits in `schedule`: dispatch is final.
+void plan_batch_edge(const planning& p, checked_edge& e) {
+  if (e.type != port_type::batch || e.capacity.source != value_source::built_in)
+    return;
+  const auto& from = p.graph.stages[e.from];
+  const bool live = std::ranges::any_of(
+    from.streams, [&](stream_index s) { return p.graph.streams[s].info->live; });
+  const bool expires = std::holds_alternative<duration>(p.graph.latency_budget.value) && live;
+  if (!expires && !duration_at(*from.config, "ttl"))
+    return;
+  const auto* workers = integer_at(*p.graph.stages[e.to].config, "workers");
+  e.capacity.value = (workers ? *workers : 1) * (defaults::batches_queued_live + 1);
+  e.capacity.source = value_source::derived;
+}
+
 /// The policy right behind a source, where a camera must never be made to wait.
 void plan_source_edge(planning& p, checked_edge& e) {
   std::vector<stream_index> live, files;
@@ -209,6 +224,8 @@ void plan_edges(planning& p) {
   for (auto& e : p.graph.edges)
     if (behind_source(p, e))
       plan_source_edge(p, e);
+  for (auto& e : p.graph.edges)
+    plan_batch_edge(p, e);
 }
 
 plan_result plan_graph(checked_graph& graph) {

@@ -105,9 +105,10 @@ void stage_host::give_credit(mailbox& box, stream_index lane, std::uint64_t byte
   if (auto credit = box.gone(lane, bytes))
     env_.runs.post(from, *credit);
   // Where bytes bound an edge, one item can be all that fits: what a lane owes must not wait for others.
-  const bool waits = wiring_.kind->own_queue          ? own_queued_ > 0
-                     : box.limits().capacity_bytes > 0 ? !box.empty(lane)
-                                                       : !box.empty();
+  // A queue of the logic's own holds items of many frames, few enough for a message each: owed credit
+  // would make its sender drop while there is room, or leave a worker idle.
+  const bool waits = !wiring_.kind->own_queue
+                     && (box.limits().capacity_bytes > 0 ? !box.empty(lane) : !box.empty());
   if (waits)
     return;
   for (const auto& credit : box.take_owed())

@@ -1,4 +1,5 @@
 #include "actors/schedule.hpp"
+#include "actors/schedule_pace.hpp"
 #include "tests/actors/stage_context.hpp"
 
 #include <doctest/doctest.h>
@@ -210,6 +211,218 @@ TEST_CASE("who makes room") {
 
 namespace {
 
+/// Two cameras in step, the second one a little later, whose hyperframes of four slots come each
+/// 100 ms; a full queue makes room by `drop_oldest`.
+struct overload {
+  schedule_order order = schedule_order::fifo;
+  std::size_t capacity = 4;
+  int served_each = 100; ///< ms between two batches
+  std::uint32_t batch_slots = 4;
+  int budget = -1;         ///< ms; below 0: no deadline
+  duration needed{};       ///< as told to `next`
+  std::uint32_t group = 1; ///< of the second camera
+};
+
+/// What became of each camera's hyperframes.
+struct fate {
+  std::uint64_t served[2]{}, evicted[2]{}, expired[2]{}, late = 0;
+};
+
+fate run(const overload& o) {
+  scheduler s{with(o.order, o.batch_slots)};
+  fate f;
+  for (int now = 0; now < 100'000; ++now) {
+    scheduler::expired out;
+    s.expire(ms(now), out);
+    for (const auto& range : out.outcomes)
+      f.expired[range.stream] += range.count / 4;
+    for (stream_index stream = 0; stream < 2; ++stream) {
+      if (now % 100 != static_cast<int>(stream))
+        continue;
+      if (s.size() == o.capacity)
+        ++f.evicted[s.evict(overflow_policy::drop_oldest)->descriptor.slots[0].meta.stream];
+      auto h = std::const_pointer_cast<hyperframe>(make(
+        {stream, static_cast<std::uint64_t>(now), 4, o.budget < 0 ? -1 : now + o.budget}));
+      h->descriptor.group = stream == 0 ? 0 : o.group;
+      s.add(std::move(h), ms(now));
+    }
+    if (now % o.served_each != 50 % o.served_each)
+      continue;
+    if (const auto b = s.next(ms(now), o.needed))
+      for (const auto& p : b->parts) {
+        ++f.served[p.source->descriptor.slots[0].meta.stream];
+        f.late += p.source->descriptor.deadline() < later_by(ms(now), o.needed) ? 1 : 0;
+      }
+  }
+  return f;
+}
+
+bool alike(const std::uint64_t (&of)[2]) {
+  const auto [least, most] = std::minmax(of[0], of[1]);
+  return most - least <= 2 + most / 20;
+}
+
+} // namespace
+
+TEST_CASE("cameras in step are served alike under overload") {
+  struct row {
+    std::string what;
+    overload given;
+  };
+  const row rows[]{
+    {"half is served", {}},
+    {"no room but for two", {.capacity = 2}},
+    {"an odd capacity", {.capacity = 3}},
+    {"a place each and one more, batches of both", {.capacity = 3, .served_each = 200, .batch_slots = 8}},
+    {"a third is served", {.served_each = 150}},
+    {"a worker out of step", {.served_each = 130, .batch_slots = 8}},
+    {"by deadline", {.order = schedule_order::deadline, .budget = 1000}},
+    {"by deadline, none given", {.order = schedule_order::deadline}},
+    {"by priority", {.order = schedule_order::priority, .budget = 1000}},
+    {"by turns", {.order = schedule_order::fair}},
+    {"by turns, an odd capacity", {.order = schedule_order::fair, .capacity = 5}},
+    {"by turns, of one group", {.order = schedule_order::fair, .capacity = 5, .group = 0}},
+    {"expiry instead of eviction", {.capacity = 100, .budget = 190, .needed = 100ms}},
+    {"expiry, by deadline", {.order = schedule_order::deadline, .capacity = 100, .budget = 190, .needed = 100ms}},
+    {"expiry, by turns", {.order = schedule_order::fair, .capacity = 100, .budget = 190, .needed = 100ms}},
+    {"none can be in time", {.capacity = 100, .served_each = 150, .budget = 120, .needed = 150ms}},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.what);
+    const auto f = run(r.given);
+    CAPTURE(f.served[0]);
+    CAPTURE(f.served[1]);
+    CAPTURE(f.evicted[0]);
+    CAPTURE(f.evicted[1]);
+    CAPTURE(f.expired[0]);
+    CAPTURE(f.expired[1]);
+    CHECK(alike(f.served));
+    CHECK(f.served[0] + f.served[1] >= 500);
+    CHECK(f.served[0] + f.served[1] < 1700);
+    CHECK(alike(f.evicted));
+    CHECK(alike(f.expired));
+  }
+}
+
+TEST_CASE("what is oldest by more than half a period makes room, whoever it is") {
+  // Stream 0 brings a hyperframe each 100 ms, stream 1 half way between.
+  scheduler s{with(schedule_order::fifo)};
+  for (int i = 0; i < 4; ++i) {
+    s.add(make({0, static_cast<std::uint64_t>(4 * i)}), ms(100 * i));
+    s.add(make({1, static_cast<std::uint64_t>(4 * i)}), ms(100 * i + 50));
+  }
+  words evicted;
+  for (int i = 0; i < 8; ++i) {
+    const auto h = s.evict(overflow_policy::drop_oldest);
+    const auto& first = h->descriptor.slots[0].meta;
+    evicted.push_back(std::to_string(first.stream) + ':' + std::to_string(first.frame_id));
+  }
+  CHECK(evicted == words{"0:0", "1:0", "0:4", "1:4", "0:8", "1:8", "0:12", "1:12"});
+}
+
+TEST_CASE("of the groups with the most hyperframes, the one that has not made room for longest") {
+  scheduler s{with(schedule_order::fair)};
+  for (stream_index g = 0; g < 3; ++g)
+    for (std::uint64_t i = 0; i < 3; ++i)
+      s.add(make({g, 4 * i, g == 2 ? 1U : 4U}), ms(static_cast<int>(i)));
+  std::vector<std::uint32_t> groups;
+  for (int i = 0; i < 6; ++i)
+    groups.push_back(s.evict(overflow_policy::drop_oldest)->descriptor.group);
+  CHECK(groups == std::vector<std::uint32_t>{0, 1, 2, 0, 1, 2}); // by number, not by slots
+}
+
+TEST_CASE("what cannot be in time is passed over, and never leaves behind a younger one") {
+  struct row {
+    std::string what;
+    schedule_order order;
+    std::vector<shape> came;
+    words expected; ///< batches of four slots at 100 ms, each of which takes 50 ms
+  };
+  const std::vector<row> rows{
+    {"all can", schedule_order::fifo, {{0, 0, 4, 150}, {0, 4, 4, 160}}, {"0:0", "0:4"}},
+    {"the first cannot", schedule_order::fifo, {{0, 0, 4, 149}, {0, 4, 4, 160}}, {"0:4"}},
+    {"another lane's can", schedule_order::fifo, {{0, 0, 4, 149}, {1, 4, 4, 160}}, {"1:4", "0:0"}},
+    {"none can: the latest", schedule_order::fifo, {{0, 0, 4, 110}, {0, 4, 4, 120}, {0, 8, 4, 115}},
+     {"0:4", "0:8"}},
+    {"none can, two lanes", schedule_order::fifo, {{0, 0, 4, 110}, {1, 0, 4, 115}, {0, 4, 4, 120}},
+     {"0:4", "1:0"}},
+    {"by deadline", schedule_order::deadline,
+     {{0, 0, 4, 130}, {1, 0, 4, 170}, {2, 0, 4, 160}, {0, 4, 4, 180}}, {"2:0", "1:0", "0:4"}},
+    {"the highest priority of those that can", schedule_order::priority,
+     {{0, 0, 4, 130, 9}, {1, 0, 4, 170, 1}, {2, 0, 4, 160, 5}}, {"2:0", "1:0", "0:0"}},
+    {"by turns", schedule_order::fair, {{0, 0, 4, 130}, {0, 4, 4, 160}, {1, 0, 4, 120}, {1, 4, 4, 170}},
+     {"1:4", "0:4"}},
+    {"without a deadline always", schedule_order::fifo, {{0, 0}, {0, 4}}, {"0:0", "0:4"}},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.what);
+    scheduler s{with(r.order)};
+    for (const auto& h : r.came)
+      s.add(make(h), ms(0));
+    words left;
+    while (const auto b = s.next(ms(100), 50ms))
+      left.push_back(in_words(*b));
+    CHECK(left == r.expected);
+    // What was passed over is still there, and ends at its time.
+    CHECK(s.size() == r.came.size() - left.size());
+    scheduler::expired out;
+    s.expire(ms(200), out);
+    CHECK(out.hyperframes == r.came.size() - left.size());
+    CHECK(s.held_frames() == 0);
+  }
+}
+
+TEST_CASE("how long batches take, by the credit that comes back") {
+  struct step {
+    int at;     ///< ms
+    int change; ///< 1: a batch leaves; below 0: so many come back
+    bool free;
+    int needed; ///< ms after it, without the deviation of 2 x 1/4
+  };
+  struct row {
+    std::string what;
+    std::uint32_t workers;
+    std::vector<step> steps;
+  };
+  const std::vector<row> rows{
+    {"one worker, one at a time", 1, {{0, 1, false, 0}, {40, -1, true, 40}, {100, 1, false, 80}}},
+    {"one behind the other", 1, {{0, 1, false, 0}, {10, 1, false, 0}, {40, -1, false, 80}, {80, -1, true, 40}}},
+    {"two side by side", 2,
+     {{0, 1, true, 0}, {5, 1, false, 0}, {40, -1, true, 40}, {45, -1, true, 40}}},
+    {"what never left does not come back", 1, {{0, -3, true, 0}, {0, 1, false, 0}, {40, -3, true, 40}}},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.what);
+    dispatch_pace pace{r.workers};
+    for (const auto& s : r.steps) {
+      CAPTURE(s.at);
+      if (s.change > 0)
+        pace.left(ms(s.at));
+      else
+        pace.back(static_cast<std::uint32_t>(-s.change), ms(s.at));
+      CHECK(pace.worker_free() == s.free);
+      const auto needed = std::chrono::milliseconds{s.needed};
+      CHECK(pace.needed() >= needed);
+      CHECK(pace.needed() <= needed + needed / 2);
+      CHECK(!pace.quick());
+    }
+  }
+  dispatch_pace fast{1};
+  CHECK(!fast.quick()); // nothing is known
+  fast.left(ms(0));
+  fast.back(1, ms(3));
+  CHECK(fast.quick());
+  for (int i = 0; i < 40; ++i) { // and it learns
+    fast.left(ms(100 * i));
+    fast.back(1, ms(100 * i + 20));
+  }
+  CHECK(!fast.quick());
+  CHECK(fast.needed() > 19ms);
+  CHECK(fast.needed() < 22ms);
+}
+
+namespace {
+
 struct schedule_run {
   explicit schedule_run(
     const settings& own, std::uint32_t batch_slots = 8, std::uint32_t fixed = 0) {
@@ -265,6 +478,35 @@ TEST_CASE("the stage schedule sends as there is credit, and expires without any"
   CHECK(run.tested->held_frames() == 0);
   c.advance_to(1000_ms, *run.tested);
   CHECK(c.outcomes.size() == 1);
+}
+
+TEST_CASE("what can expire waits in schedule and not behind another batch, but for quick ones") {
+  schedule_run run{settings{}.with("ttl", duration{1s}), 4};
+  auto& c = run.context;
+  c.credit_left = 2;
+  for (std::uint64_t i = 0; i < 4; ++i)
+    run.tested->on_item(make({0, 4 * i}), c);
+  CHECK(run.batches() == words{"0:0"}); // one worker: the second place is for quick batches
+  const auto comes_back = [&](graph_time t) {
+    c.advance_to(t, *run.tested);
+    ++c.credit_left;
+    run.tested->on_credit(c);
+  };
+  comes_back(50_ms);
+  CHECK(run.batches() == words{"0:0", "0:4"});
+  for (int i = 0; i < 20; ++i) { // they turn quick
+    run.tested->on_item(make({1, static_cast<std::uint64_t>(4 * i)}), c);
+    comes_back(ms(52 + i));
+  }
+  CHECK(c.credit_left == 0);
+  CHECK(run.tested->held_frames() > 0);
+
+  // Nothing can expire: all that the edge holds is sent.
+  schedule_run files{{}, 4};
+  files.context.credit_left = 2;
+  for (std::uint64_t i = 0; i < 4; ++i)
+    files.tested->on_item(make({0, 4 * i}), files.context);
+  CHECK(files.batches() == words{"0:0", "0:4"});
 }
 
 TEST_CASE("what comes past its time expires at once") {
