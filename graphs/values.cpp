@@ -217,7 +217,8 @@ std::string write_value(const setting& s) {
     std::string operator()(const std::shared_ptr<settings>& o) const {
       std::string result = "{";
       for (const auto& [name, value] : o->all())
-        result += (result.size() > 1 ? ", " : " ") + name + ": " + write_value(value);
+        if (o->has(name)) // what is unset would hide what is not
+          result += (result.size() > 1 ? ", " : " ") + name + ": " + write_value(value);
       return result + " }";
     }
   };

@@ -81,3 +81,11 @@ TEST_CASE("the nearest name is found, a strange one gets the list") {
     many.push_back('a' + std::to_string(i));
   CHECK(suggestion("zzzzzzz", many).ends_with("a29 and 10 more"));
 }
+
+TEST_CASE("an object in a list is written without what is unset") {
+  auto entry = std::make_shared<settings>();
+  entry->with("kind", std::string{"gap"}).with("count", std::int64_t{5});
+  entry->set("rate", setting{});
+  CHECK(
+    write_value(initial_value(setting::list{initial_value(entry)})) == "[{ kind: gap, count: 5 }]");
+}
