@@ -204,6 +204,11 @@ std::shared_ptr<trigger_port> assembly::trigger(const std::string& stage) const 
   return at == wiring_.triggers.end() ? nullptr : at->second;
 }
 
+void assembly::close_triggers() const {
+  for (const auto& [stage, port] : wiring_.triggers)
+    port->close();
+}
+
 std::uint64_t assembly::held_frames() const {
   std::uint64_t frames = 0;
   std::set<stage_index> settlers;

@@ -56,6 +56,7 @@ public:
   bool request(const std::string& stream, bool attach, executor& runs) const;
   std::shared_ptr<push_port> port(const std::string& stream) const;
   std::shared_ptr<trigger_port> trigger(const std::string& stage) const;
+  void close_triggers() const; ///< a graph that has ended takes none
   std::uint64_t held_frames() const; ///< in all accounts, as the stages count them
 
   /// Compares every account: captured = outcomes + held. Only while nothing runs or is under way.

@@ -190,6 +190,7 @@ run_summary running::finish(duration patience) {
     control.wait(patience);
   }
   s.ended = s.executor.time().now();
+  s.parts->close_triggers();
   s.left_behind = s.executor.close(patience);
   s.closed = true;
   auto summary = summarise(s.shape, *s.parts, s.ended - s.started, !s.executor.stuck());
