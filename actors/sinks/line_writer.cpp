@@ -75,6 +75,7 @@ void line_writer::descriptor(const hyperframe_descriptor& d) {
   json_.field("span_ns", d.span.count());
   deadline(d.deadline());
   json_.field("consecutive", d.consecutive);
+  json_.field("off_pace", d.off_pace);
   json_.field("priority", d.priority);
 }
 

@@ -346,10 +346,13 @@ TEST_CASE("Lines of every other port") {
   d.released = at_ms(165);
   d.span = 7ns;
   d.consecutive = false;
+  d.off_pace = true;
   d.priority = -1;
   auto line = line_of(hyperframe_ptr{h});
   CHECK(line["hyperframe"] == json::parse(R"({"node":0,"run":1,"counter":9})"));
   CHECK(line["released_by"] == "timeout");
+  CHECK(line["consecutive"] == false);
+  CHECK(line["off_pace"] == true);
   CHECK(line["slots"].size() == 2);
   CHECK(line["slots"][0]["frame"]["frame_id"] == 3);
   CHECK(line["slots"][1] == json::parse(
