@@ -186,8 +186,9 @@ void clock_model::judge_steps(ns captured, ns arrived) {
 void clock_model::into_window(ns captured, ns arrived, std::uint64_t lost) {
   const auto pause = static_cast<double>(arrived - last_arrived_);
   if (pause > std::max(2.0 * second, 5 * period_)) {
-    rates_.clear(); // a silence is no rate
+    rates_.clear(); // a silence is no rate, and what was lost in it says nothing of one
     open_.frames = open_.lost = 0;
+    lost = 0;
   }
   if (arrived - open_.start >= window_length) {
     if (open_.frames > 0)

@@ -1,5 +1,7 @@
 #include "graphs/report.hpp"
 
+#include "graphs/text_table.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -73,10 +75,67 @@ void add_latency(std::ostringstream& out, const char* name, const percentiles& p
       in_ms(p.longest));
 }
 
+/// Of live streams: how their cameras did.
+void add_cameras(std::ostringstream& out, const run_summary& s) {
+  text_table table;
+  table.add({"live stream", "fps", "lag p99 ms", "jitter ms", "drift ppm", "clock", "epochs", "silent", "lost in "
+             "device", "longest gap ms"});
+  bool any = false;
+  for (const auto& l : s.streams) {
+    if (!l.live)
+      continue;
+    any = true;
+    table.add({l.id, format("%.1f", l.fps), format("%.2f", in_ms(l.lag.p99)), format("%.2f", in_ms(l.jitter)),
+               format("%+.0f", l.drift_ppm),
+               l.by_arrival ? std::string{"not credible"} : format("%.0f %%", l.confidence * 100),
+               std::to_string(l.epochs), format("%u times", l.silences),
+               std::to_string(l.device_lost), format("%.0f", in_ms(l.longest_gap))});
+  }
+  if (any)
+    out << '\n' << table.text();
+}
+
+void add_injected(std::ostringstream& out, const run_summary& s) {
+  if (s.injected.empty())
+    return;
+  text_table table;
+  table.add({"fault asked for", "at", "happened"});
+  for (const auto& l : s.injected)
+    table.add({l.kind, l.where, format("%llu times", static_cast<unsigned long long>(l.times))});
+  out << '\n' << table.text();
+}
+
+json clock_of(const run_summary::stream_line& l) {
+  return {{"offset_ms", in_ms(l.offset)}, {"drift_ppm", l.drift_ppm},
+          {"jitter_ms", in_ms(l.jitter)}, {"confidence", l.confidence},
+          {"by_arrival", l.by_arrival},   {"fps", l.fps}};
+}
+
 } // namespace
 
 percentiles percentiles_of(const time_histogram& h) {
   return {h.count(), h.percentile(50), h.percentile(95), h.percentile(99), h.longest()};
+}
+
+void add_numbers(const telemetry& numbers, run_summary& to) {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  for (std::size_t i = 0; i < to.streams.size(); ++i) {
+    const auto& n = numbers.stream(i);
+    auto& line = to.streams[i];
+    line.device_lost = n.device_lost.load(relaxed);
+    line.fps = n.fps.load(relaxed);
+    line.lag = percentiles_of(n.lag);
+    line.offset = duration{n.offset_ns.load(relaxed)};
+    line.jitter = duration{n.jitter_ns.load(relaxed)};
+    line.drift_ppm = n.drift_ppm.load(relaxed);
+    line.confidence = n.confidence.load(relaxed);
+    line.by_arrival = n.by_arrival.load(relaxed);
+    line.epochs = n.epochs.load(relaxed);
+    line.silences = n.silences.load(relaxed);
+    line.longest_gap = duration{n.longest_gap_ns.load(relaxed)};
+  }
+  for (const auto& [place, times] : numbers.injected())
+    to.injected.push_back({place.first, place.second, times});
 }
 
 std::string to_text(const run_summary& s) {
@@ -97,6 +156,8 @@ std::string to_text(const run_summary& s) {
     add_account(out, "all", width, s.ledger);
   out << "  ledger " << (s.closed() ? "closed" : "OPEN") << ", in flight " << s.in_flight << '\n';
 
+  add_cameras(out, s);
+  add_injected(out, s);
   out << format("\n  %-10s %9s %9s %9s %9s\n", "latency ms", "p50", "p95", "p99", "max");
   add_latency(out, "bundle", s.bundle);
   add_latency(out, "queue", s.queue);
@@ -154,8 +215,18 @@ std::string to_json(const run_summary& s) {
   j["ledger"]["in_flight"] = s.in_flight;
   j["ledger"]["closed"] = s.closed();
   j["streams"] = json::object();
-  for (const auto& line : s.streams)
-    j["streams"][line.id] = to_json(line.sums);
+  for (const auto& line : s.streams) {
+    auto& stream = j["streams"][line.id] = to_json(line.sums);
+    stream["device_lost"] = line.device_lost;
+    stream["epochs"] = line.epochs;
+    stream["silences"] = line.silences;
+    stream["longest_gap_ms"] = in_ms(line.longest_gap);
+    stream["lag_ms"] = line.live ? to_json(line.lag) : json(nullptr);
+    stream["clock"] = clock_of(line);
+  }
+  j["injected"] = json::array();
+  for (const auto& line : s.injected)
+    j["injected"].push_back({{"at", line.where}, {"kind", line.kind}, {"times", line.times}});
   j["fps"] = s.fps;
   j["latency_ms"] = to_json(s.total);
   j["stages"] = json::object();

@@ -22,6 +22,21 @@ struct run_summary {
   struct stream_line {
     std::string id;
     account_sums sums;
+    bool live = false;
+    std::uint64_t device_lost = 0; ///< frames that the device's own counter jumped over; never captured
+    double fps = 0;                ///< measured
+    percentiles lag{};             ///< from capture to arrival beyond the stream's least; live streams
+    duration offset{}, jitter{};   ///< of the camera's clock; of the arrivals
+    double drift_ppm = 0;
+    double confidence = 0; ///< in the camera's clock, 0 to 1
+    bool by_arrival = false;
+    std::uint32_t epochs = 1, silences = 0;
+    duration longest_gap{}; ///< between two results
+  };
+  /// A fault that the graph file asked for, and how often it happened.
+  struct injected_line {
+    std::string where, kind;
+    std::uint64_t times = 0;
   };
   struct stage_line {
     std::string name;
@@ -49,6 +64,7 @@ struct run_summary {
   std::vector<stream_line> streams;
   std::vector<stage_line> stages;
   std::vector<edge_line> edges;
+  std::vector<injected_line> injected;
   double batch_fill = 0;      ///< valid slots / slots that the batches could have had; 0: no batches
   std::uint64_t batches = 0;
   std::uint64_t peak_rss_bytes = 0;
@@ -61,6 +77,9 @@ struct run_summary {
 
   bool closed() const { return in_flight == 0 && ledger.captured == ledger.ended(); }
 };
+
+/// Takes over what `numbers` knows of the streams and of the faults that were asked for.
+void add_numbers(const telemetry& numbers, run_summary& to);
 
 /// For a person at a terminal.
 std::string to_text(const run_summary& s);

@@ -1,0 +1,94 @@
+// The rehearsal: every fault that the project knows of, in one graph.
+#include "tests/system/collected.hpp"
+#include "tests/system/films.hpp"
+#include "tests/system/folder.hpp"
+#include "tests/system/summary_checks.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <set>
+
+using namespace hyperframes;
+using namespace hyperframes::test;
+
+namespace {
+
+const std::string drill = HYPERFRAMES_SOURCE_DIR "/graphs/drill.yaml";
+
+graph drill_to(const std::string& path) {
+  graph_options options;
+  options.overrides = {{"stages.results.path", path}};
+  return graph::from_file(drill, options);
+}
+
+/// What must hold whatever goes wrong.
+void check_drill(const run_summary& s, const std::vector<std::string>& lines) {
+  check_ledger(s);
+  CHECK_FALSE(s.failed);
+  CHECK(lines.size() == s.ledger.captured);
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> last; // epoch, next id
+  for (const auto& text : lines) {
+    const auto j = nlohmann::json::parse(text);
+    auto& [epoch, next] = last[j["stream"]];
+    const std::uint64_t e = j["epoch"], id = j["frame_id"];
+    if (e > epoch)
+      epoch = e, next = 0;
+    CHECK(e == epoch);
+    CHECK(id == next);
+    next = id + 1;
+  }
+  for (const auto& stream : s.streams) {
+    if (stream.id.find("sound") == std::string::npos)
+      continue;
+    INFO("stream ", stream.id);
+    // Its own frames are sound; what fails is a frame that a worker was told to fail on.
+    CHECK(count_of(stream.sums, outcome::delivered) + count_of(stream.sums, reason::inference)
+          == stream.sums.captured);
+    CHECK(stream.epochs == 1);
+  }
+  for (const auto& e : s.edges)
+    CHECK(e.peak_depth <= e.capacity + (e.overflow.starts_with("drop") ? 1 : 0));
+}
+
+std::set<std::string> kinds_of(const run_summary& s) {
+  std::set<std::string> kinds;
+  for (const auto& line : s.injected) {
+    CHECK(line.times > 0);
+    kinds.insert(line.kind);
+  }
+  return kinds;
+}
+
+} // namespace
+
+TEST_CASE("the drill on the virtual clock: every fault happens and is named, and every rule holds") {
+  const test_folder folder;
+  std::string lines[2];
+  for (auto& text : lines) {
+    const auto summary = run_virtually(drill_to(folder / "drill.jsonl"));
+    text = content_of(folder / "drill.jsonl");
+    check_drill(summary, lines_of(text));
+    CHECK(summary.ledger.captured > 17'000);
+    CHECK(kinds_of(summary)
+          == std::set<std::string>{"corrupt", "duplicate", "gap", "hang", "jitter", "jump_back", "jump_forward",
+                                   "lying_rate", "resize", "silence", "skew", "slow", "throw", "vanish",
+                                   "wrong_shape"});
+    CHECK(to_text(summary).find("fault asked for") != std::string::npos);
+  }
+  CHECK((lines[0] == lines[1]));
+}
+
+TEST_CASE("the drill's beginning on threads, in real time") {
+  const test_folder folder;
+  running run{drill_to(folder / "drill.jsonl")};
+  // The first 200 frames of a stream hold a lost worker, wrong results and slow ones.
+  wait_for("200 frames of each stream", [&] {
+    const auto p = run.progress();
+    return std::ranges::all_of(p.streams, [](const account_sums& s) { return s.captured >= 200; });
+  });
+  run.drain();
+  const auto summary = run.finish();
+  check_drill(summary, lines_of(content_of(folder / "drill.jsonl")));
+  CHECK(kinds_of(summary).contains("vanish"));
+}
