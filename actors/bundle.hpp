@@ -26,7 +26,7 @@ struct bundle_options {
   std::uint32_t count = 8;         ///< moments that release it, context included
   std::optional<duration> timeout; ///< since the oldest own member arrived
   std::optional<duration> window;  ///< released at multiples of it on the graph's time line
-  bool late = false;               ///< released 1.5 size / fps after the oldest own member arrived
+  bool late = false;               ///< released 1.5 size * every / fps after the oldest own member arrived
   bool trigger = false;            ///< released when a trigger comes
   /// Hyperframes are made of the moments around triggers only: so many from before each, the others
   /// from it on. With `trigger`; `stride` and `count` are `size` then, and there is no window.
@@ -64,7 +64,7 @@ struct bundle_shared {
 /// Fills and closes the hyperframes of one lane, one open at a time.
 ///
 /// A hyperframe whose oldest own member arrived at t0 is released at
-///   min(arrival of moment `count`, t0 + timeout, t0 + 1.5 size / fps where `late`,
+///   min(arrival of moment `count`, t0 + timeout, t0 + 1.5 size * every / fps where `late`,
 ///       the first multiple of `window` after t0, arrival of a trigger),
 /// at the end of the stream, or when the stream begins a new epoch. With stride < size the newest
 /// size - stride moments stand at the head of the next one as context; with stride > size the next

@@ -56,7 +56,7 @@ parameter release_parameter() {
        .unit = "frames"},
       {.name = "late",
        .type = parameter_type::boolean,
-       .help = "1.5 size / fps after its oldest own frame arrived; on where neither `timeout` nor "
+       .help = "1.5 size * every / fps after its oldest own frame arrived; on where neither `timeout` nor "
                "`window` nor `trigger` without `pre` is given."}}};
 }
 

@@ -45,7 +45,7 @@ bundler::bound bundler::bound_after(graph_time t0) const {
     offer(later_by(t0, *options_.timeout), release_reason::timeout);
   if (options_.late)
     offer(
-      later_by(t0, duration{static_cast<std::int64_t>(1.5e9 * options_.size / lane_.fps)}),
+      later_by(t0, duration{static_cast<std::int64_t>(1.5e9 * options_.size * options_.every / lane_.fps)}),
       release_reason::late);
   if (options_.window)
     offer(next_edge(t0, *options_.window), release_reason::window);

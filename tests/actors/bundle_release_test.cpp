@@ -170,6 +170,19 @@ TEST_CASE("late is 1.5 size / fps behind the oldest frame") {
   }
 }
 
+TEST_CASE("late leaves time for the frames that `every` passes over") {
+  frame_source frames;
+  bundle_run run{with_size(4).with("every", std::int64_t{3}), cameras(1, 1, true, 10)};
+  for (int i = 0; i < 10; ++i)
+    run.take(frames(0, static_cast<std::uint64_t>(i), 100 * i));
+  CHECK(run.words() == words{"count 0:0 0:3 0:6 0:9"});
+  for (int i = 10; i < 13; ++i)
+    run.take(frames(0, static_cast<std::uint64_t>(i), 100 * i));
+  run.at(60'000);
+  CHECK(run.sent().size() == 2);
+  CHECK(run.sent().back()->descriptor.released == ms(1200 + 1800));
+}
+
 TEST_CASE("late goes by the slowest member") {
   frame_source frames;
   auto graph = cameras(1, 2, true);
