@@ -1,0 +1,16 @@
+#pragma once
+
+#include "runtime/stage.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace hyperframes {
+
+/// Frames that one stream may have waiting in `align`, as set or derived.
+std::uint32_t align_depth(const settings& s);
+
+/// The logic of `align` with the settings of its plan.
+std::unique_ptr<stage> make_align(const stage_plan& plan);
+
+} // namespace hyperframes
