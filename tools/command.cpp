@@ -117,6 +117,9 @@ int run_with(int argc, char** argv) {
   run_verb->add_option("--duration", length, "Drain after this much time")->type_name("TIME");
   run_verb->add_option("--summary", summary, "Write the summary as JSON; - is the standard output, and nothing else goes there")->type_name("FILE");
   run_verb->add_flag("--quiet", running.quiet, "No progress line, no summary, errors only");
+  std::string control_path;
+  run_verb->add_option("--control", control_path, "Take requests from a socket file with this path; see the command control")
+    ->type_name("PATH");
   std::string clock = "system";
   run_verb->add_option("--clock", clock, "system, or virtual: simulated parts as fast as the machine can")
     ->check(CLI::IsMember({"system", "virtual"}));
@@ -125,8 +128,19 @@ int run_with(int argc, char** argv) {
       running.length = parse_length(length);
     if (run_verb->count("--summary") > 0)
       running.summary_file = summary;
+    if (run_verb->count("--control") > 0)
+      running.control = control_path;
     running.virtual_clock = clock == "virtual";
     status = run(running);
+  });
+
+  std::vector<std::string> request;
+  auto* control_verb = app.add_subcommand("control", "Ask something of a run with --control PATH: streams, add STREAM, "
+                                                     "remove STREAM, metrics, drain, stop");
+  control_verb->add_option("PATH", control_path, "The run's socket file")->required();
+  control_verb->add_option("REQUEST", request, "What is asked")->required()->expected(1, 2);
+  control_verb->callback([&] {
+    status = control(control_path, request.size() > 1 ? request[0] + ' ' + request[1] : request[0]);
   });
 
   graph_arguments shown;

@@ -33,10 +33,14 @@ struct run_arguments {
   graph_arguments graph;
   std::optional<duration> length;   ///< drains after this much time
   std::optional<std::string> summary_file; ///< `-`: standard output, where no sink writes to it
+  std::optional<std::string> control;      ///< a socket file that takes requests
   bool virtual_clock = false;
   bool quiet = false;
 };
 int run(const run_arguments& arguments);
+
+/// Sends a request to a run with `--control PATH`, and prints the answer.
+int control(const std::string& path, const std::string& line);
 
 int validate(const graph_arguments& arguments);
 int explain(const graph_arguments& arguments);

@@ -1,5 +1,6 @@
 #include "graphs/files.hpp"
 #include "tools/commands.hpp"
+#include "tools/control_socket.hpp"
 #include "tools/progress_line.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -41,6 +42,17 @@ public:
         drain_limit();
       });
     }
+  }
+
+  /// Takes requests from a socket file too.
+  void control_by(const std::string& path, std::vector<std::string> streams) {
+    control_.emplace(io_, path, control_target{run_, std::move(streams), [this](bool at_once) {
+      if (at_once)
+        run_.stop();
+      else
+        run_.drain();
+      drain_limit();
+    }});
   }
 
   /// @returns how many signals came.
@@ -94,6 +106,7 @@ private:
   boost::asio::io_context io_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer tick_, limit_;
+  std::optional<control_socket> control_;
   int signalled_ = 0;
   std::uint64_t ticks_ = 0;
 };
@@ -190,7 +203,14 @@ int run(const run_arguments& arguments) {
       throw;
     return status_of(e);
   }
-  const auto signals = watch{*run, line, arguments.length}.wait();
+  watch watched{*run, line, arguments.length};
+  if (arguments.control) {
+    std::vector<std::string> streams;
+    for (const auto& stream : g.checked().streams)
+      streams.push_back(stream.id);
+    watched.control_by(*arguments.control, std::move(streams));
+  }
+  const auto signals = watched.wait();
   const auto summary = run->finish(signals > 1 ? stop_patience : defaults::drain_time);
   const auto status = report(g, summary, arguments, line, signals);
   if (summary.threads_left_behind > 0) {
