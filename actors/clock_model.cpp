@@ -15,11 +15,8 @@ using ns = std::int64_t;
 constexpr ns millisecond = 1'000'000;
 constexpr ns second = 1'000 * millisecond;
 constexpr ns window_length = second;
-constexpr std::size_t most_windows = 64;
-constexpr std::size_t windows_for_slope = 8;
 constexpr std::size_t windows_for_trust = 16;
-constexpr std::size_t windows_of_shift = 5;
-constexpr double least_shift = 20.0 * millisecond;
+constexpr double least_unevenness = 20.0 * millisecond;
 constexpr double usual_spread = 10.0 * millisecond;
 constexpr ns learning = 2 * second;
 constexpr ns jump_memory = 10 * second;
@@ -30,14 +27,6 @@ constexpr std::size_t slightly_windows = 5, grossly_windows = 3;
 constexpr int most_needed = 80;
 constexpr std::size_t windows_for_rate = 10;
 constexpr double declared_off = 0.2, declared_right = 0.1;
-
-/// Times come from outside: their distance stops at the borders instead of overflowing.
-ns minus(ns a, ns b) {
-  ns result = 0;
-  if (__builtin_sub_overflow(a, b, &result))
-    return a < b ? std::numeric_limits<ns>::min() : std::numeric_limits<ns>::max();
-  return result;
-}
 
 ns plus(ns a, ns b) {
   ns result = 0;
@@ -50,13 +39,6 @@ double fraction(ns a, ns b) {
   return static_cast<double>(a) / static_cast<double>(b);
 }
 
-template <class Values>
-double median(Values first, Values last) {
-  const auto middle = first + (last - first) / 2;
-  std::nth_element(first, middle, last);
-  return *middle;
-}
-
 std::string number(const char* format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);
@@ -65,11 +47,7 @@ std::string number(const char* format, double value) {
 
 } // namespace
 
-double clock_model::line::of(ns captured) const {
-  return value + slope * static_cast<double>(minus(captured, at));
-}
-
-clock_model::clock_model(double declared_fps) : windows_(most_windows), rates_(windows_for_trust) {
+clock_model::clock_model(double declared_fps) : rates_(windows_for_trust) {
   estimate_.declared_fps = declared_fps;
   period_ = declared_fps > 0 ? second / declared_fps : 0;
 }
@@ -83,16 +61,16 @@ clock_model::jump clock_model::jump_at(capture_time captured, arrival_time arriv
 clock_model::jump clock_model::classify(ns captured, ns arrived) const {
   if (!begun_)
     return jump::none;
-  const auto step = minus(captured, last_captured_);
+  const auto step = distance_ns(captured, last_captured_);
   if (step < -duration{max_backstep}.count())
     return jump::back;
-  const auto ahead = minus(step, arrived - last_arrived_);
+  const auto ahead = distance_ns(step, arrived - last_arrived_);
   if (ahead > duration{max_forward_step}.count())
     return jump::forward;
   if (last_arrived_ - since_ < learning)
     return jump::none;
   const auto most = static_cast<double>(duration{max_lead}.count()) + 1.5 * period_;
-  const auto lead = static_cast<double>(minus(captured, arrived)) + line_.of(captured) - lowered_;
+  const auto lead = static_cast<double>(distance_ns(captured, arrived)) + line_.at(captured);
   return lead > most && static_cast<double>(ahead) > most ? jump::forward : jump::none;
 }
 
@@ -114,14 +92,14 @@ graph_time clock_model::add(capture_time captured, arrival_time arrived, std::ui
   last_captured_ = std::max(last_captured_, c);
   previous_captured_ = c;
   last_arrived_ = a;
-  const auto offset = static_cast<ns>(std::llround(line_.of(c) - lowered_));
+  const auto offset = static_cast<ns>(std::llround(line_.at(c)));
   estimate_.offset = duration{offset};
   return graph_time{duration{estimate_.by_arrival ? a : std::min(plus(c, offset), a)}};
 }
 
 void clock_model::jumped(jump what, ns captured, ns arrived) {
   (what == jump::back ? estimate_.jumps_back : estimate_.jumps_forward)++;
-  const auto by = minus(minus(captured, last_captured_), arrived - last_arrived_);
+  const auto by = distance_ns(distance_ns(captured, last_captured_), arrived - last_arrived_);
   const auto last = estimate_.jumps();
   jumped_at_[last % jumped_at_.size()] = arrived;
   const auto third_last = jumped_at_[(last + 1) % jumped_at_.size()];
@@ -136,12 +114,8 @@ void clock_model::jumped(jump what, ns captured, ns arrived) {
 }
 
 void clock_model::restart(ns captured, ns arrived) {
-  const auto delay = minus(arrived, captured);
-  const bool same_crystal = windows_.size() >= windows_for_slope && !estimate_.by_arrival;
-  windows_.clear();
-  shifted_ = 0;
-  line_ = {same_crystal ? line_.slope : 0, captured, static_cast<double>(delay), 0};
-  lowered_ = 0;
+  const auto delay = distance_ns(arrived, captured);
+  line_.restart(captured, delay, !estimate_.by_arrival); // the crystal is the same
   open_.at = captured;
   open_.least = delay;
   since_ = arrived;
@@ -151,8 +125,8 @@ void clock_model::restart(ns captured, ns arrived) {
 }
 
 void clock_model::follow(ns captured, ns arrived) {
-  const auto delay_step = std::abs(
-    static_cast<double>(minus(minus(arrived, captured), minus(last_arrived_, previous_captured_))));
+  const auto delay_step = std::abs(static_cast<double>(
+    distance_ns(distance_ns(arrived, captured), distance_ns(last_arrived_, previous_captured_))));
   jitter_ += (delay_step - jitter_) / 16;
   estimate_.jitter = duration{std::llround(jitter_)};
   judge_steps(captured, arrived);
@@ -162,7 +136,7 @@ void clock_model::follow(ns captured, ns arrived) {
 void clock_model::judge_steps(ns captured, ns arrived) {
   constexpr double longest = 10.0 * second, farthest = 1.0 * second;
   const auto between = static_cast<double>(arrived - last_arrived_);
-  const auto step = static_cast<double>(minus(captured, previous_captured_));
+  const auto step = static_cast<double>(distance_ns(captured, previous_captured_));
   if (period_ <= 0)
     period_ = between;
   else if (rates_.size() < 2)
@@ -194,76 +168,32 @@ void clock_model::into_window(ns captured, ns arrived, std::uint64_t lost) {
     if (open_.frames > 0)
       close_window();
     measure_rate(arrived);
-    open_ = {arrived, captured, minus(arrived, captured), 0, 0};
+    open_ = {arrived, captured, distance_ns(arrived, captured), 0, 0};
   }
   ++open_.frames;
   open_.lost += std::min<std::uint64_t>(lost, 1000);
-  const auto delay = minus(arrived, captured);
+  const auto delay = distance_ns(arrived, captured);
   if (delay < open_.least) {
     open_.least = delay;
     open_.at = captured;
   }
-  lowered_ = std::max(lowered_, line_.of(captured) - static_cast<double>(delay));
+  line_.lower(captured, delay);
 }
 
 void clock_model::close_window() {
   rates_.push_back(open_);
-  forget_before_shift(open_);
-  windows_.push_back(open_);
-  fit();
+  line_.close_window(open_.at, open_.least);
   judge_windows();
+  measure_line();
   blamed_ = false;
 }
 
-void clock_model::forget_before_shift(const window& w) {
-  const auto off = static_cast<double>(w.least) - line_.of(w.at);
-  if (std::abs(off) <= std::max(least_shift, 4 * line_.spread)) {
-    shifted_ = 0;
-    return;
-  }
-  shifted_ = shifted_up_ == (off > 0) ? shifted_ + 1 : 1;
-  shifted_up_ = off > 0;
-  if (shifted_ < windows_of_shift)
-    return;
-  while (windows_.size() >= shifted_)
-    windows_.pop_front();
-  shifted_ = 0;
-}
-
-/// Lays the line below the least delays. Windows that left it count only where they lie below.
-void clock_model::fit() {
-  if (shifted_ >= windows_.size())
-    shifted_ = 0;
-  const auto settled = windows_.size() - shifted_;
-  if (settled >= windows_for_slope) {
-    line_.slope = median_slope(settled);
-    estimate_.drift_ppm = -line_.slope * 1e6;
-  }
-  line_.at = windows_.back().at;
-  line_.value = 0;
-  std::array<double, most_windows> above{};
-  std::ranges::transform(windows_, above.begin(), [&](const window& w) {
-    return static_cast<double>(w.least) - line_.of(w.at);
-  });
-  const auto border = above.begin() + static_cast<std::ptrdiff_t>(settled);
-  const auto last = border + static_cast<std::ptrdiff_t>(shifted_);
-  line_.value = *std::min_element(above.begin(), border);
-  lowered_ = line_.value - *std::min_element(above.begin(), last);
-  line_.spread = median(above.begin(), border) - line_.value;
+void clock_model::measure_line() {
+  if (line_.slope_known())
+    estimate_.drift_ppm = -line_.slope() * 1e6;
   const auto seen =
-    std::min(1.0, static_cast<double>(windows_.size()) / static_cast<double>(windows_for_trust));
-  estimate_.confidence = estimate_.by_arrival ? 0 : seen / (1 + line_.spread / usual_spread);
-}
-
-/// Of all pairs of the oldest `count` windows.
-double clock_model::median_slope(std::size_t count) const {
-  std::array<double, most_windows*(most_windows - 1) / 2> slopes;
-  auto last = slopes.begin();
-  for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t j = i + 1; j < count; ++j)
-      if (const auto run = windows_[j].at - windows_[i].at; run != 0)
-        *last++ = fraction(windows_[j].least - windows_[i].least, run);
-  return last == slopes.begin() ? 0 : median(slopes.begin(), last);
+    std::min(1.0, static_cast<double>(line_.windows()) / static_cast<double>(windows_for_trust));
+  estimate_.confidence = estimate_.by_arrival ? 0 : seen / (1 + line_.spread() / usual_spread);
 }
 
 void clock_model::measure_rate(ns now) {
@@ -288,28 +218,21 @@ void clock_model::measure_rate(ns now) {
   off_rate_ = off > (off_rate_ ? declared_right : declared_off);
 }
 
-double clock_model::growth(std::size_t from, std::size_t to) const {
-  const auto& older = windows_[windows_.size() - 1 - from];
-  const auto& newer = windows_[windows_.size() - 1 - to];
-  const auto time = minus(newer.at + newer.least, older.at + older.least); // between the arrivals
-  return time > 0 ? fraction(minus(newer.least, older.least), time) : 0;
-}
-
 void clock_model::judge_windows() {
   const auto off = [&](std::size_t windows, double most) {
-    if (windows_.size() <= windows)
+    if (line_.windows() <= windows)
       return false;
     bool slow = true, fast = true;
     for (std::size_t i = 0; i < windows; ++i) {
-      slow = slow && growth(i + 1, i) > most;
-      fast = fast && growth(i + 1, i) < -most;
+      slow = slow && line_.growth(i + 1, i) > most;
+      fast = fast && line_.growth(i + 1, i) < -most;
     }
     return slow || fast;
   };
   const auto rate = [&](std::size_t windows) {
-    return "it runs " + number("%.2f s", 1 - growth(windows, 0)) + " per second";
+    return "it runs " + number("%.2f s", 1 - line_.growth(windows, 0)) + " per second";
   };
-  const bool wild = intervals_ >= 2 * standing_frames && uneven_captured_ > least_shift
+  const bool wild = intervals_ >= 2 * standing_frames && uneven_captured_ > least_unevenness
                     && uneven_captured_ > period_ / 2 && uneven_captured_ > 2 * uneven_arrived_;
   if (!estimate_.by_arrival) {
     if (off(grossly_windows, off_grossly))
@@ -323,8 +246,8 @@ void clock_model::judge_windows() {
         + number("%.0f ms", uneven_arrived_ / millisecond));
     return;
   }
-  const bool drifts = windows_.size() < 2 || std::abs(growth(1, 0)) > off_grossly
-                      || (windows_.size() > 3 && std::abs(growth(3, 0)) > off_slightly);
+  const bool drifts = line_.windows() < 2 || std::abs(line_.growth(1, 0)) > off_grossly
+                      || (line_.windows() > 3 && std::abs(line_.growth(3, 0)) > off_slightly);
   good_ = blamed_ || wild || drifts ? 0 : good_ + 1;
   if (good_ >= needed_)
     believe();
@@ -339,12 +262,8 @@ void clock_model::doubt(const std::string& why) {
 
 void clock_model::believe() {
   estimate_.by_arrival = false;
-  while (windows_.size() > static_cast<std::size_t>(good_) + 1)
-    windows_.pop_front();
+  line_.keep(static_cast<std::size_t>(good_) + 1);
   needed_ = std::min(2 * needed_, most_needed);
-  shifted_ = 0;
-  line_.slope = 0;
-  fit();
   tell("its clock is credible again; its frames are placed by their capture time");
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/delay_line.hpp"
 #include "runtime/time.hpp"
 
 #include <boost/circular_buffer.hpp>
@@ -31,15 +32,8 @@ struct clock_estimate {
 ///   place(frame) = min(captured + offset(captured), arrived)
 ///   offset(t)    = slope * t + the largest constant that lies below every delay seen
 ///
-/// where delay = arrived - captured. The slope comes from the least delays of 1 s windows, at most
-/// 64: the median of the slopes of all pairs of them, so that queues, bursts and late frames, which
-/// only ever add delay, do not move it. The method is that of V. Paxson, "On Calibrating
-/// Measurements of Packet Transit Times", SIGMETRICS 1998, section 5 (least delays per interval,
-/// robust line), with the line estimator of H. Theil (1950) and P. K. Sen, JASA 63 (1968). The
-/// jitter is that of RFC 3550, section 6.4.1.
-///
-/// Where the least delays leave the line for 5 windows in the same direction, by more than
-/// max(20 ms, 4 spreads), the path or the clock has shifted: the windows before are forgotten.
+/// where delay = arrived - captured, and slope and constant are those of `delay_line`, over the
+/// least delays of 1 s windows. The jitter is that of RFC 3550, section 6.4.1.
 ///
 /// A jump is a step back of the capture time by more than 200 ms, or one forward that puts a frame
 /// more than 200 ms and a period and a half after its own arrival; before 2 s were seen, 10 s.
@@ -90,15 +84,6 @@ private:
     ns least = 0; ///< that delay
     std::uint64_t frames = 0, lost = 0;
   };
-  /// Delay by capture time: value + slope * (captured - at).
-  struct line {
-    double slope = 0;
-    ns at = 0;
-    double value = 0;  ///< ns
-    double spread = 0; ///< median distance of the windows' least delays from it, in ns
-    double of(ns captured) const;
-  };
-
   jump classify(ns captured, ns arrived) const;
   void jumped(jump what, ns captured, ns arrived);
   void restart(ns captured, ns arrived);
@@ -106,25 +91,17 @@ private:
   void judge_steps(ns captured, ns arrived);
   void into_window(ns captured, ns arrived, std::uint64_t lost);
   void close_window();
-  void forget_before_shift(const window& w);
-  void fit();
-  double median_slope(std::size_t windows) const;
+  void measure_line();
   void measure_rate(ns now);
   void judge_windows();
-  /// How much the delay grew per time between two closed windows, counted from the newest.
-  double growth(std::size_t from, std::size_t to) const;
   void doubt(const std::string& why);
   void believe();
   void tell(const std::string& sentence);
 
   clock_estimate estimate_;
-  boost::circular_buffer<window> windows_; ///< closed ones since the last jump or shift
-  boost::circular_buffer<window> rates_;   ///< closed ones since the last pause
+  delay_line line_;
+  boost::circular_buffer<window> rates_; ///< closed ones since the last pause
   window open_;
-  line line_;
-  double lowered_ = 0;      ///< ns by which frames came below the line since it was fitted
-  std::size_t shifted_ = 0; ///< newest windows that left the line in the same direction
-  bool shifted_up_ = false;
   bool begun_ = false;
   ns since_ = 0;         ///< arrival of the first frame behind the last jump
   ns last_captured_ = 0; ///< the largest since then
