@@ -1,10 +1,12 @@
 #include "graphs/explain.hpp"
 
+#include "actors/infer.hpp"
 #include "graphs/check.hpp"
 #include "graphs/parameters.hpp"
 #include "graphs/plan.hpp"
 #include "graphs/text_table.hpp"
 #include "graphs/values.hpp"
+#include "runtime/defaults.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -90,10 +92,10 @@ std::string explain_stream(const checked_graph& graph, const graph_plan& plan, s
   const auto& info = *s.info;
   auto text =
     info.media.to_string() + ", " + rate_in_words(info) + ", "
-    + (info.live ? "live" : "file, " + std::to_string(plan.prefetch[i]) + " frames read ahead");
+    + (info.live ? "live" : "file, " + counted(plan.prefetch[i], "frame") + " read ahead");
   if (info.frame_count)
-    text += ", " + std::to_string(*info.frame_count) + " frames";
-  return text + ", pool of " + std::to_string(plan.frames_ahead[i] + info.own_frames) + " slots ("
+    text += ", " + counted(*info.frame_count, "frame");
+  return text + ", pool of " + counted(plan.frames_ahead[i] + info.own_frames, "slot") + " ("
          + std::to_string(plan.frames_ahead[i]) + " for the graph, "
          + std::to_string(info.own_frames) + " for the camera)";
 }
@@ -144,7 +146,7 @@ std::string explain_edge(const checked_graph& graph, const graph_plan& plan, std
   if (plan.edges[i].frames_per_stream > 0)
     table.add(
       {"", "",
-       "holds at most " + std::to_string(plan.edges[i].frames_per_stream) + " frames of a stream"});
+       "holds at most " + counted(plan.edges[i].frames_per_stream, "frame") + " of a stream"});
   return table.text();
 }
 
@@ -165,13 +167,58 @@ std::string explain_stage(const checked_graph& graph, const graph_plan& plan, st
        "derived: hyperframes that can be open, queued or under way at once"});
   if (plan.reorder[i] > 0)
     table.add(
-      {"reorder space", std::to_string(plan.reorder[i]) + " frames per stream",
+      {"reorder space", counted(plan.reorder[i], "frame") + " per stream",
        "derived: what the stages above can hold"});
-  table.add(
-    {"passed by",
-     std::to_string(s.streams.size()) + (s.streams.size() == 1 ? " stream" : " streams"),
-     "derived"});
+  if (const auto& f = plan.fill[i]; f.room > 0)
+    table.add(
+      {"batch fill",
+       "at most "
+         + write_number(std::round(
+           100.0 * static_cast<double>(f.hyperframes * f.slots) / static_cast<double>(f.room)))
+         + " %",
+       "derived: " + counted(f.hyperframes, "hyperframe") + " of " + counted(f.slots, "slot") + " in a batch of "
+         + counted(f.room, "slot") + "; the summary counts the slots with a frame in them"});
+  table.add({"passed by", counted(s.streams.size(), "stream"), "derived"});
   return result + table.text();
+}
+
+/// What is known of how long a batch takes before the graph runs.
+std::string service_in_words(const checked_stage& s) {
+  const auto* model = dynamic_cast<const model_resource*>(s.resource.get());
+  const auto time = model ? model->loaded->simulated_time(static_cast<std::uint32_t>(batch_slots(s))) : std::nullopt;
+  if (time)
+    return "a full batch takes " + write_duration(*time);
+  return "how long a batch takes is not known before the graph runs; `infer` in the summary's latency shows both together";
+}
+
+/// What a dispatched batch, which nothing ends any more, waits for.
+std::string explain_dispatch(const checked_graph& graph, const graph_plan& plan) {
+  std::string result;
+  for (const auto& e : graph.edges) {
+    if (e.type != port_type::batch)
+      continue;
+    const auto& from = graph.stages[e.from];
+    const auto& to = graph.stages[e.to];
+    const auto* written = integer_at(*to.config, "workers");
+    const auto workers = written ? *written : 1;
+    const auto behind = std::max<std::int64_t>(0, (capacity_of(e) + workers - 1) / workers - 1);
+    std::string text = "a batch that " + from.name + " has dispatched to " + to.name + ' ';
+    if (behind == 0)
+      text += "waits for no other one";
+    else
+      text += "waits for at most " + counted(static_cast<std::uint64_t>(behind), "batch")
+              + " that came to the same worker before it";
+    const bool expires = duration_at(*from.config, "ttl")
+                         || (plan.facts->latency_budget != duration::max()
+                             && std::ranges::any_of(from.streams, [&](stream_index s) {
+                                  return graph.streams[s].info->live;
+                                }));
+    if (behind > 0 && expires)
+      text += ", and for none while batches take " + write_duration(defaults::quick_batch)
+              + " or longer: what can expire waits in " + from.name;
+    result += wrap(text + "; " + service_in_words(to), 2);
+  }
+  return result;
 }
 
 std::string explain_waits(const checked_graph& graph, const graph_plan& plan) {
@@ -186,7 +233,7 @@ std::string explain_waits(const checked_graph& graph, const graph_plan& plan) {
     sum += "; no latency budget";
   return "\nworst wait of a frame, by the rules of the graph\n"
          + (plan.waits.empty() ? "  no rule makes a frame wait\n" : table.text()) + "  " + sum
-         + '\n';
+         + '\n' + explain_dispatch(graph, plan);
 }
 
 std::string explain_memory(const checked_graph& graph, const graph_plan& plan) {
@@ -217,8 +264,8 @@ std::string explain_threads(const checked_graph& graph, unsigned cores) {
       const auto each = inner ? *inner : 1;
       table.add(
         {std::to_string(*workers * each), "for " + s.name,
-         std::to_string(*workers) + (*workers == 1 ? " worker of " : " workers of ")
-           + std::to_string(each) + (each == 1 ? " thread" : " threads")});
+         counted(static_cast<std::uint64_t>(*workers), "worker") + " of "
+           + counted(static_cast<std::uint64_t>(each), "thread")});
     }
   return "\nthreads\n" + table.text();
 }

@@ -100,6 +100,12 @@ struct graph_plan {
   std::vector<std::uint64_t> reorder;        ///< per stage; 0 where it does not settle
   std::vector<std::uint64_t> tensors;        ///< per stage: tensors in use below it; 0 where it does not bundle
   std::vector<std::uint64_t> tensor_bytes;   ///< per stage: of one of its hyperframes
+  /// What the largest hyperframes make of a batch.
+  struct batch_fill {
+    std::uint64_t hyperframes = 0, slots = 0; ///< so many, of so many slots each
+    std::uint64_t room = 0;                   ///< slots of the batch; 0: the stage takes none
+  };
+  std::vector<batch_fill> fill;              ///< per stage
   std::vector<stage_resource_ptr> below;     ///< per stage: of the nearest stage below that wants tensors; may be null
   struct memory_line {
     std::string what; ///< "pool of stream cam1"

@@ -277,7 +277,9 @@ frames_ahead_of(const planning& p, stream_index stream, const std::vector<bundle
     for (const auto e : s.outputs)
       sum += items_on(p.graph.edges[e]) * buffers_of(p.graph.edges[e], shapes[i]);
   }
-  return sum;
+  // No more than there are, where that is sure: a film's header may say anything.
+  const auto& info = *p.graph.streams[stream].info;
+  return info.simulated && info.frame_count ? std::min(sum, std::max<std::uint64_t>(1, *info.frame_count)) : sum;
 }
 
 /// Frames of `stream` that everything above `stage` may hold.
@@ -322,6 +324,20 @@ void plan_reorder(planning& p, std::size_t i) {
 
 } // namespace
 
+/// Whole hyperframes in the batches of each stage that takes some.
+void plan_fill(planning& p, const std::vector<bundler_shape>& shapes) {
+  p.plan.fill.resize(p.graph.stages.size());
+  for (std::size_t i = 0; i < p.graph.stages.size(); ++i)
+    for (const auto e : p.graph.stages[i].inputs) {
+      const auto& edge = p.graph.edges[e];
+      const auto slots = shapes[edge.from].slots;
+      if (edge.type != port_type::batch || slots == 0)
+        continue;
+      const auto room = batch_slots(p.graph.stages[i]);
+      p.plan.fill[i] = {std::max<std::uint64_t>(1, room / slots), slots, std::max<std::uint64_t>(room, slots)};
+    }
+}
+
 void plan_bundlers(planning& p) {
   const auto count = p.graph.stages.size();
   p.plan.below.resize(count);
@@ -353,6 +369,7 @@ void plan_bundlers(planning& p) {
 
 void plan_bounds(planning& p) {
   const auto shapes = shapes_above(p);
+  plan_fill(p, shapes);
   p.plan.edges.resize(p.graph.edges.size());
   for (std::size_t e = 0; e < p.graph.edges.size(); ++e) {
     const auto& edge = p.graph.edges[e];

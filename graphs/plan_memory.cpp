@@ -21,7 +21,7 @@ void add_pools(planning& p) {
   }
   for (const auto& [shape, streams] : alike) {
     const auto [slots, bytes] = shape;
-    const auto how = std::to_string(slots) + " slots x " + about_bytes(bytes);
+    const auto how = counted(slots, "slot") + " x " + about_bytes(bytes);
     if (streams.size() == 1)
       p.plan.memory.push_back(
         {"pool of stream " + p.graph.streams[streams.front()].id, slots * bytes, how});
@@ -37,8 +37,7 @@ void add_tensors(planning& p) {
     if (p.plan.tensors[i] > 0)
       p.plan.memory.push_back(
         {"tensors of " + p.graph.stages[i].name, p.plan.tensors[i] * p.plan.tensor_bytes[i],
-         std::to_string(p.plan.tensors[i]) + " hyperframes x " + std::to_string(p.bundlers[i].slots)
-           + " slots x "
+         counted(p.plan.tensors[i], "hyperframe") + " x " + counted(p.bundlers[i].slots, "slot") + " x "
            + about_bytes(
              p.plan.tensor_bytes[i] / std::max<std::uint32_t>(1, p.bundlers[i].slots))});
 }
@@ -57,8 +56,7 @@ void add_batches(planning& p) {
     const auto count = workers ? static_cast<std::uint64_t>(*workers) : 1;
     p.plan.memory.push_back(
       {"batches of " + s.name, count * batch_slots(s) * slot,
-       std::to_string(count) + (count == 1 ? " worker x " : " workers x ")
-         + std::to_string(batch_slots(s)) + " slots x " + about_bytes(slot)});
+       counted(count, "worker") + " x " + counted(batch_slots(s), "slot") + " x " + about_bytes(slot)});
   }
 }
 
@@ -69,7 +67,7 @@ void add_rings(planning& p) {
              * (e.type == port_type::frame ? p.graph.stages[e.from].streams.size() : 1);
   p.plan.memory.push_back(
     {"rings of the edges", items * sizeof(item),
-     std::to_string(items) + " items x " + about_bytes(sizeof(item))});
+     counted(items, "item") + " x " + about_bytes(sizeof(item))});
 }
 
 void add_reorder(planning& p) {
@@ -78,8 +76,8 @@ void add_reorder(planning& p) {
     if (p.plan.reorder[i] > 0)
       p.plan.memory.push_back(
         {"reorder space of " + s.name, s.streams.size() * p.plan.reorder[i] * sizeof(frame_result),
-         std::to_string(s.streams.size()) + (s.streams.size() == 1 ? " stream x " : " streams x ")
-           + std::to_string(p.plan.reorder[i]) + " frames x " + about_bytes(sizeof(frame_result))});
+         counted(s.streams.size(), "stream") + " x " + counted(p.plan.reorder[i], "frame") + " x "
+           + about_bytes(sizeof(frame_result))});
   }
 }
 

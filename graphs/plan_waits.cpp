@@ -35,7 +35,7 @@ void keep_shortest(const planning& p, std::size_t i, std::vector<wait>& waits) {
       slowest = std::min(slowest, fps_of(p.graph, stream));
     waits.push_back(
       {s.name + ".release.late", duration{static_cast<std::int64_t>(1.5 * slots / slowest * 1e9)},
-       "1.5 times " + std::to_string(slots) + " frames at "
+       "1.5 times " + counted(slots, "frame") + " at "
          + write_number(std::round(slowest * 100) / 100) + " per second."});
   }
   if (!waits.empty())
@@ -253,7 +253,7 @@ std::string other_batches(const planning& p, std::size_t i) {
     return {};
   return s.name + ": batch.max " + std::to_string(wanted)
          + " is no multiple of the model's batch of " + std::to_string(run) + ": batches have "
-         + std::to_string(std::max(run, wanted / run * run)) + " slots";
+         + counted(std::max(run, wanted / run * run), "slot");
 }
 
 constexpr remark_rule remark_rules[]{

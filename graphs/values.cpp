@@ -284,6 +284,13 @@ std::string range_in_words(const parameter& p) {
   return {};
 }
 
+std::string counted(std::uint64_t n, std::string_view what) {
+  auto text = std::to_string(n) + ' ' + std::string{what};
+  if (n != 1)
+    text += what.ends_with("ch") ? "es" : "s";
+  return text;
+}
+
 std::string join_words(const std::vector<std::string>& words, std::string_view last) {
   std::string result;
   for (std::size_t i = 0; i < words.size(); ++i) {

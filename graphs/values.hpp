@@ -37,6 +37,9 @@ std::string type_in_words(const parameter& p);
 std::string range_in_words(const parameter& p);
 const char* to_string(parameter_type type); ///< "integer", "duration", ...
 
+/// "1 stream", "2 streams", "2 batches": `what` is the singular.
+std::string counted(std::uint64_t n, std::string_view what);
+
 /// "a", "a and b", "a, b and c".
 std::string join_words(const std::vector<std::string>& words, std::string_view last = " and ");
 

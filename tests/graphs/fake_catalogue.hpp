@@ -62,6 +62,8 @@ public:
     info.live = settings_.flag("live");
     info.frame_bytes = info.media.video.size_bytes();
     info.own_frames = 2;
+    if (settings_.has("frames"))
+      info.frame_count = static_cast<std::uint64_t>(settings_.integer("frames"));
     return info;
   }
   expected<void> open(const camera_environment&) override { return {}; }
@@ -81,6 +83,7 @@ inline camera_description fake_camera_kind() {
     within(param("fps", parameter_type::number, initial_value(30.0)), 0, 1000, "Hz"),
     param("live", parameter_type::boolean, initial_value(false)),
     param("broken", parameter_type::boolean, initial_value(false)),
+    param("frames", parameter_type::integer),
     param("path", parameter_type::text)};
   d.parameters[1].least = 16;
   d.parameters[1].most = 4096;

@@ -101,6 +101,66 @@ TEST_CASE("a live stream has no read-ahead; kept frames stay with hyperframes an
     plan.frames_ahead[0] == 30 + 10 + 1 + 8 + plan.tensors[1] * 4 + 10 * 4 + plan.reorder[4] + 10);
 }
 
+TEST_CASE("a pool has no more slots than its stream has frames") {
+  const auto slots = [](const std::string& camera, const std::string& bundle) {
+    return plan_of(small_graph(camera, bundle)).plan.frames_ahead[0];
+  };
+  const std::string keep = "size: 4, keep_frames: true";
+  CHECK(slots("{ type: fake }", keep) > 300);
+  CHECK(slots("{ type: fake, frames: 50 }", keep) == 50);
+  CHECK(slots("{ type: fake, frames: 50, live: true }", keep) == 50);
+  CHECK(slots("{ type: fake, frames: 20 }", "size: 4") == 20);
+  CHECK(slots("{ type: fake, frames: 100000 }", keep) == slots("{ type: fake }", keep));
+  CHECK(slots("{ type: fake, frames: 0 }", keep) == 1);
+}
+
+TEST_CASE("where what waits can expire, few batches wait in front of a worker") {
+  struct row {
+    const char* what;
+    std::string text;
+    std::int64_t capacity;
+    value_source source;
+  };
+  const auto live = small_graph("{ type: fake, live: true }");
+  const std::string budget = "latency_budget: 2s\n";
+  const row rows[]{
+    {"a file", small_graph(), 3, value_source::built_in},
+    {"a file with a budget has no deadline", small_graph() + budget, 3, value_source::built_in},
+    {"a file with a ttl", with("sch: { ", "sch: { ttl: 1s, ", small_graph()), 2, value_source::derived},
+    {"live without a bound", live, 3, value_source::built_in},
+    {"live with a budget", live + budget, 2, value_source::derived},
+    {"live with a ttl", with("sch: { ", "sch: { ttl: 1s, ", live), 2, value_source::derived},
+    {"three workers", with("model: m", "model: m, workers: 3", live + budget), 6, value_source::derived},
+    {"as it was written", with("from: sch", "from: { stage: sch, capacity: 5 }", live + budget), 5,
+     value_source::file},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.text);
+    const auto p = plan_of(r.text);
+    const auto edge = std::ranges::find(p.graph.edges, port_type::batch, &checked_edge::type);
+    REQUIRE(edge != p.graph.edges.end());
+    CHECK(std::get<std::int64_t>(edge->capacity.value) == r.capacity);
+    CHECK(edge->capacity.source == r.source);
+  }
+}
+
+TEST_CASE("whole hyperframes in a batch") {
+  struct row {
+    std::string size, most;
+    std::uint64_t hyperframes, slots, room;
+  };
+  const row rows[]{{"4", "8", 2, 4, 8}, {"3", "8", 2, 3, 8}, {"12", "8", 1, 12, 12}, {"5", "8", 1, 5, 8}};
+  for (const auto& r : rows) {
+    const auto p = plan_of(with(
+      "model: m", "model: m, batch: { max: " + r.most + " }", small_graph("fake", "size: " + r.size)));
+    REQUIRE(p.plan.fill.size() == 6);
+    CHECK(p.plan.fill[2].room == 0);
+    CHECK(p.plan.fill[3].hyperframes == r.hyperframes);
+    CHECK(p.plan.fill[3].slots == r.slots);
+    CHECK(p.plan.fill[3].room == r.room);
+  }
+}
+
 TEST_CASE("a model that leaves its size open takes that of the frames") {
   const auto [g, plan] = plan_of(with("model: m", "model: own_size", small_graph()));
   CHECK(plan.tensor_bytes[1] == 4 * 3 * 64 * 48 * 4);
