@@ -1,11 +1,13 @@
 #include "graphs/report.hpp"
 
 #include "graphs/text_table.hpp"
+#include "graphs/values.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <sstream>
 
 namespace hyperframes {
@@ -56,6 +58,46 @@ std::string reasons_of(const account_sums& sums) {
   return text;
 }
 
+/// What the words of the reasons mean, for who reads them in a summary.
+const char* meaning_of(reason r) {
+  constexpr const char* meanings[] = {
+    "delivered in time",
+    "delivered after its deadline",
+    "passed over by `stride` between two hyperframes",
+    "passed over by `every`",
+    "no trigger asked for it",
+    "its live camera found no free buffer: the graph holds all of them",
+    "an edge was full, and its `overflow` chose it",
+    "found no partner within the tolerance of align",
+    "align wanted more members than its set had",
+    "came to align behind what had already left: its camera is later than `wait` allows",
+    "the graph was stopped",
+    "was past its deadline before a worker could take it",
+    "was queued for longer than `ttl`",
+    "its source said that its content is damaged",
+    "could not be packed into a tensor",
+    "the model failed on it",
+    "brought a worker down twice",
+    "the stage that held it failed",
+    "did not fit the reorder space",
+    "the process that held it died"};
+  static_assert(std::size(meanings) == reason_count);
+  return meanings[static_cast<std::size_t>(r)];
+}
+
+void add_meanings(std::ostringstream& out, const account_sums& sums) {
+  text_table table(4);
+  for (std::size_t r = 1; r < reason_count; ++r)
+    if (sums.reasons[r] > 0)
+      table.add({to_string(static_cast<reason>(r)), meaning_of(static_cast<reason>(r))});
+  if (!table.empty())
+    out << table.text();
+}
+
+std::string times(std::uint64_t n) {
+  return n == 1 ? "once" : std::to_string(n) + " times";
+}
+
 void add_account(
   std::ostringstream& out, const std::string& name, std::size_t width, const account_sums& sums) {
   out << format(
@@ -78,17 +120,17 @@ void add_latency(std::ostringstream& out, const char* name, const percentiles& p
 /// Of live streams: how their cameras did.
 void add_cameras(std::ostringstream& out, const run_summary& s) {
   text_table table;
-  table.add({"live stream", "fps", "lag p99 ms", "jitter ms", "drift ppm", "clock", "epochs", "silent", "lost in "
+  table.add({"live stream", "fps", "lag p50 ms", "lag p99 ms", "jitter ms", "drift ppm", "clock", "epochs", "silent", "lost in "
              "device", "longest gap ms"});
   bool any = false;
   for (const auto& l : s.streams) {
     if (!l.live)
       continue;
     any = true;
-    table.add({l.id, format("%.1f", l.fps), format("%.2f", in_ms(l.lag.p99)), format("%.2f", in_ms(l.jitter)),
+    table.add({l.id, format("%.1f", l.fps), format("%.2f", in_ms(l.lag.p50)), format("%.2f", in_ms(l.lag.p99)), format("%.2f", in_ms(l.jitter)),
                format("%+.0f", l.drift_ppm),
                l.by_arrival ? std::string{"not credible"} : format("%.0f %%", l.confidence * 100),
-               std::to_string(l.epochs), format("%u times", l.silences),
+               std::to_string(l.epochs), times(l.silences),
                std::to_string(l.device_lost), format("%.0f", in_ms(l.longest_gap))});
   }
   if (any)
@@ -101,7 +143,7 @@ void add_injected(std::ostringstream& out, const run_summary& s) {
   text_table table;
   table.add({"fault asked for", "at", "happened"});
   for (const auto& l : s.injected)
-    table.add({l.kind, l.where, format("%llu times", static_cast<unsigned long long>(l.times))});
+    table.add({l.kind, l.where, times(l.times)});
   out << '\n' << table.text();
 }
 
@@ -142,8 +184,7 @@ std::string to_text(const run_summary& s) {
   std::ostringstream out;
   out << s.graph << (s.simulated ? " (simulated)" : "") << ": "
       << format(
-           "%llu frames in %.2f s, %.1f fps\n", static_cast<unsigned long long>(s.ledger.captured),
-           in_seconds(s.wall), s.fps);
+           "%s in %.2f s, %.1f fps\n", counted(s.ledger.captured, "frame").c_str(), in_seconds(s.wall), s.fps);
   std::size_t width = 6;
   for (const auto& line : s.streams)
     width = std::max(width, line.id.size());
@@ -155,6 +196,7 @@ std::string to_text(const run_summary& s) {
   if (s.streams.size() > 1)
     add_account(out, "all", width, s.ledger);
   out << "  ledger " << (s.closed() ? "closed" : "OPEN") << ", in flight " << s.in_flight << '\n';
+  add_meanings(out, s.ledger);
 
   add_cameras(out, s);
   add_injected(out, s);
@@ -189,8 +231,8 @@ std::string to_text(const run_summary& s) {
   out << '\n';
   if (s.batches > 0)
     out << format(
-      "  batch fill %.0f %% of %llu batches\n", s.batch_fill * 100,
-      static_cast<unsigned long long>(s.batches));
+      "  batch fill %.0f %%: of the slots that %s had room for, those with a frame in them\n", s.batch_fill * 100,
+      counted(s.batches, "batch").c_str());
   out << format(
     "  peak memory %.1f MB, pixel writes per frame %.2f, further copies %.0f bytes per frame\n",
     static_cast<double>(s.peak_rss_bytes) / 1e6, s.pixel_writes_per_frame,
@@ -202,7 +244,8 @@ std::string to_text(const run_summary& s) {
   if (s.failed)
     out << "  failed: " << *s.failed << '\n';
   if (s.threads_left_behind > 0)
-    out << format("  %zu threads hang in a call and were left behind\n", s.threads_left_behind);
+    out << format(
+      "  %s in a call that hangs left behind\n", counted(s.threads_left_behind, "thread").c_str());
   return out.str();
 }
 

@@ -1,0 +1,74 @@
+#include "graphs/report.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using namespace hyperframes;
+using namespace std::chrono_literals;
+
+namespace {
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+run_summary summary_of(std::uint64_t frames, outcome what, reason why) {
+  run_summary s;
+  s.graph = "line";
+  s.wall = 2s;
+  s.ledger.captured = frames;
+  s.ledger.outcomes[static_cast<std::size_t>(what)] = frames;
+  s.ledger.reasons[static_cast<std::size_t>(why)] = frames;
+  s.streams.push_back({"cam", s.ledger});
+  return s;
+}
+
+} // namespace
+
+TEST_CASE("the summary says what each reason means that it names") {
+  for (std::size_t r = 1; r < reason_count; ++r) {
+    const auto why = static_cast<reason>(r);
+    CAPTURE(r);
+    const auto text = to_text(summary_of(3, outcome::dropped, why));
+    CHECK(holds(text, std::string{"\n    "} + to_string(why) + "  "));
+    CHECK(!holds(text, why == reason::ttl ? "\n    deadline" : "\n    ttl"));
+  }
+  CHECK(holds(
+    to_text(summary_of(3, outcome::dropped, reason::stale)),
+    "\n    stale  came to align behind what had already left: its camera is later than `wait` allows\n"));
+  CHECK(!holds(to_text(summary_of(3, outcome::delivered, reason::none)), "none"));
+}
+
+TEST_CASE("the summary says what batch fill is, and speaks of one as of one") {
+  auto s = summary_of(1, outcome::delivered, reason::none);
+  s.batches = 1;
+  s.batch_fill = 0.5;
+  s.threads_left_behind = 1;
+  s.streams[0].live = true;
+  s.streams[0].silences = 1;
+  const auto text = to_text(s);
+  CHECK(holds(text, "line: 1 frame in 2.00 s"));
+  CHECK(holds(text, "batch fill 50 %: of the slots that 1 batch had room for, those with a frame in them"));
+  CHECK(holds(text, "1 thread in a call that hangs left behind"));
+  CHECK(holds(text, "once"));
+  s.batches = 2;
+  CHECK(holds(to_text(s), "of the slots that 2 batches had room for"));
+}
+
+TEST_CASE("lost frames of the device and the lag stand in both summaries") {
+  auto s = summary_of(8, outcome::delivered, reason::none);
+  auto& line = s.streams[0];
+  line.live = true;
+  line.device_lost = 12;
+  line.lag = {8, 1500us, 2ms, 3250us, 4ms};
+  const auto text = to_text(s);
+  CHECK(holds(text, "lag p50 ms  lag p99 ms"));
+  CHECK(holds(text, "1.50        3.25"));
+  CHECK(holds(text, "12"));
+  const auto j = nlohmann::json::parse(to_json(s));
+  CHECK(j["streams"]["cam"]["device_lost"] == 12);
+  CHECK(j["streams"]["cam"]["lag_ms"]["p50"] == 1.5);
+  CHECK(j["streams"]["cam"]["lag_ms"]["p99"] == 3.25);
+  line.live = false;
+  CHECK(nlohmann::json::parse(to_json(s))["streams"]["cam"]["lag_ms"].is_null());
+}
