@@ -126,7 +126,8 @@ stage_description describe_schedule() {
      .type = parameter_type::choice,
      .help =
        "What leaves first: `fifo`, `deadline` (the earliest), `priority` (the highest, then by "
-       "deadline) or `fair` (groups take turns, by slots).",
+       "deadline) or `fair` (groups take turns, by slots). Streams in step take turns in each of them, also "
+       "where the queue is full. What cannot be in time leaves only where nothing else is queued that can.",
      .initial = initial_value(std::string{"fifo"}),
      .choices = {"fifo", "deadline", "priority", "fair"}},
     {.name = "ttl",
