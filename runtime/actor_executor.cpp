@@ -41,6 +41,11 @@ std::shared_ptr<actor_runtime> actor_runtime::shared() {
   return runtime;
 }
 
+namespace {
+/// What `close` gives to threads that are only to be told that it is over.
+constexpr duration least_patience = std::chrono::seconds{1};
+} // namespace
+
 /// Shared with pokes and jobs that outlive the executor.
 struct actor_executor::state {
   std::shared_ptr<actor_runtime> runtime;
@@ -128,21 +133,21 @@ std::size_t actor_executor::close(duration patience) {
     state_->guard.join();
   for (auto& actor : state_->actors)
     tell(actor, quit_atom_v);
-  const auto until
-    = std::chrono::steady_clock::now() + std::max<duration>(patience, std::chrono::seconds{1});
+  const auto until = std::chrono::steady_clock::now() + std::max<duration>(patience, least_patience);
   std::size_t left = 0;
   {
     std::unique_lock lock{state_->mutex};
     state_->gone.wait_until(lock, until, [&] { return state_->alive == 0; });
     left = state_->alive;
   }
-  // Behind the actors, which could start lanes anew.
-  const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(
-    std::max(duration{0}, duration{until - std::chrono::steady_clock::now()}));
   if (left == 0)
     state_->actors.clear();
-  return left + state_->lanes.close(std::min(rest, std::chrono::duration_cast<std::chrono::milliseconds>(
-                                                      patience)).count());
+  // Behind the actors, which could start lanes anew. An idle lane must get the time to end, too.
+  const auto rest = std::max<duration>(until - std::chrono::steady_clock::now(), least_patience);
+  return left
+         + state_->lanes.close(
+           std::chrono::duration_cast<std::chrono::milliseconds>(std::min(rest, std::max<duration>(patience, least_patience)))
+             .count());
 }
 
 bool actor_executor::stuck() const {
