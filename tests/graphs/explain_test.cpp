@@ -111,7 +111,7 @@ TEST_CASE("explain says what dispatched batches wait for, and how full batches c
 
 TEST_CASE("explain speaks of one as of one") {
   const auto text = explained(
-    "hyperframes: 1\nstreams:\n  - { id: a, camera: { type: fake, frames: 1 } }\nstages:\n"
+    "hyperframes: 1\nstreams:\n  - { id: a, camera: { type: fake, frames: 1, exact: true } }\nstages:\n"
     "  c: { type: capture }\n  b: { type: bundle, size: 1, from: c }\n  s: { type: schedule, from: { stage: b, capacity: 1 } }\n"
     "  i: { type: infer, model: m, batch: { max: 1 }, from: s }\n  u: { type: unbundle, from: i }\n  o: { type: jsonl, path: x, from: u }\n");
   for (const auto* words : {"1 frames", "1 streams", "1 slots", "1 hyperframes", "1 batches", "1 workers", "1 threads", "1 items"}) {

@@ -62,6 +62,7 @@ public:
     info.live = settings_.flag("live");
     info.frame_bytes = info.media.video.size_bytes();
     info.own_frames = 2;
+    info.simulated = settings_.flag("exact");
     if (settings_.has("frames"))
       info.frame_count = static_cast<std::uint64_t>(settings_.integer("frames"));
     return info;
@@ -84,6 +85,7 @@ inline camera_description fake_camera_kind() {
     param("live", parameter_type::boolean, initial_value(false)),
     param("broken", parameter_type::boolean, initial_value(false)),
     param("frames", parameter_type::integer),
+    param("exact", parameter_type::boolean, initial_value(false)),
     param("path", parameter_type::text)};
   d.parameters[1].least = 16;
   d.parameters[1].most = 4096;
