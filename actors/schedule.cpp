@@ -152,7 +152,9 @@ scheduler::queue::iterator scheduler::first_of(const choice& c, Of of) {
   const auto best_of = [&](auto counts) {
     auto best = queue_.end();
     for (auto at = queue_.begin(); at != queue_.end(); ++at)
-      if (counts(*at) && of(*at) && admits(c, *at) && (best == queue_.end() || before(*at, *best, c.late)))
+      if (
+        counts(*at) && of(*at) && admits(c, *at)
+        && (best == queue_.end() || before(*at, *best, c.late)))
         best = at;
     return best;
   };
@@ -164,7 +166,8 @@ scheduler::queue::iterator scheduler::first_of(const choice& c, Of of) {
   auto turn = best->lane;
   for (const auto& e : queue_)
     if (
-      of(e) && admits(c, e) && lanes_[e.lane].left < lanes_[turn].left && equal(*best, e, by_deadline))
+      of(e) && admits(c, e) && lanes_[e.lane].left < lanes_[turn].left
+      && equal(*best, e, by_deadline))
       turn = e.lane;
   return turn == best->lane ? best : best_of([turn](const entry& e) { return e.lane == turn; });
 }
@@ -216,10 +219,10 @@ scheduler::queue::iterator scheduler::oldest_of(Of of) {
 
 std::uint32_t scheduler::fullest_group() const {
   const auto claim = [](const share& s) {
-    return std::tuple{s.hyperframes, std::numeric_limits<std::uint64_t>::max() - s.made_room, s.left};
+    return std::tuple{
+      s.hyperframes, std::numeric_limits<std::uint64_t>::max() - s.made_room, s.left};
   };
-  return static_cast<std::uint32_t>(
-    std::ranges::max_element(shares_, {}, claim) - shares_.begin());
+  return static_cast<std::uint32_t>(std::ranges::max_element(shares_, {}, claim) - shares_.begin());
 }
 
 hyperframe_ptr scheduler::evict(overflow_policy policy) {
@@ -232,9 +235,8 @@ hyperframe_ptr scheduler::evict(overflow_policy policy) {
       const auto lowest = priority(*std::ranges::min_element(queue_, {}, priority));
       victim = oldest_of([&](const entry& e) { return priority(e) == lowest; });
     } else if (options_.order == schedule_order::fair) {
-      victim = oldest_of([group = fullest_group()](const entry& e) {
-        return e.content->descriptor.group == group;
-      });
+      victim = oldest_of(
+        [group = fullest_group()](const entry& e) { return e.content->descriptor.group == group; });
     } else {
       victim = oldest_of([](const entry&) { return true; });
     }

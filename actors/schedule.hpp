@@ -32,10 +32,11 @@ struct schedule_options {
 /// hyperframe is never cut: one above `batch_slots` is a batch of its own, and infer runs it in
 /// parts, in order, on one worker.
 ///
-/// A hyperframe whose deadline comes before the result of a batch that leaves now is passed over while
-/// another one can be in time, and expires at its time: working on it would make the next one late
-/// too. Where none can be in time, the one with the latest deadline leaves. Behind a younger one of
-/// its lane, a stream or a group that shares its hyperframes, none leaves that was passed over.
+/// A hyperframe whose deadline comes before the result of a batch that leaves now is passed over
+/// while another one can be in time, and expires at its time: working on it would make the next one
+/// late too. Where none can be in time, the one with the latest deadline leaves. Behind a younger
+/// one of its lane, a stream or a group that shares its hyperframes, none leaves that was passed
+/// over.
 ///
 /// Cameras in step have equal claims, and the first one in the queue would always win. Two
 /// hyperframes of different lanes stand equal where their times of arrival, or the deadlines where
@@ -84,9 +85,9 @@ private:
   };
   using queue = std::vector<entry>;
   struct lane {
-    graph_time came{};   ///< the last one
-    duration period{};   ///< between two of them, smoothed; 0 while unknown
-    bool known = false;  ///< one has come
+    graph_time came{};                     ///< the last one
+    duration period{};                     ///< between two of them, smoothed; 0 while unknown
+    bool known = false;                    ///< one has come
     std::uint64_t left = 0, made_room = 0; ///< turn of the last one; 0: never
   };
   struct share {
@@ -99,8 +100,8 @@ private:
   struct choice {
     const hyperframe* like = nullptr; ///< of whose shape it must be; null: any
     std::uint32_t room = 0;           ///< slots that it may have
-    graph_time reach{};               ///< the earliest deadline that can be met; the least where none can
-    bool late = false;                ///< none can be in time: the latest deadline leaves first
+    graph_time reach{}; ///< the earliest deadline that can be met; the least where none can
+    bool late = false;  ///< none can be in time: the latest deadline leaves first
   };
   bool before(const entry& a, const entry& b, bool late) const;
   bool admits(const choice& c, const entry& e) const;

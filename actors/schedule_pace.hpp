@@ -9,7 +9,8 @@ namespace hyperframes {
 
 /// How long batches take and who is free, found out from nothing but the credit that comes back.
 ///
-/// Batches are taken to come back in the order in which they left. The n-th one was then worked on for
+/// Batches are taken to come back in the order in which they left. The n-th one was then worked on
+/// for
 ///   service(n) = back(n) - max(left(n), back(n - workers))
 /// and the next one will take no longer than
 ///   mean + 2 deviations, twice that where every worker is busy,

@@ -83,7 +83,8 @@ private:
     }
   }
 
-  static constexpr auto unbounded = std::numeric_limits<std::uint32_t>::max(); ///< all edges below drop
+  static constexpr auto unbounded =
+    std::numeric_limits<std::uint32_t>::max(); ///< all edges below drop
 
   void look_at_credit(stage_context& context) {
     const auto now = context.credit();
@@ -97,7 +98,8 @@ private:
   bool may_send() const {
     if (scheduler_.size() == 0 || *credit_ == 0)
       return false;
-    return *credit_ == unbounded || scheduler_.due() == never || pace_.worker_free() || pace_.quick();
+    return *credit_ == unbounded || scheduler_.due() == never || pace_.worker_free()
+           || pace_.quick();
   }
 
   scheduler scheduler_;
@@ -126,8 +128,10 @@ stage_description describe_schedule() {
      .type = parameter_type::choice,
      .help =
        "What leaves first: `fifo`, `deadline` (the earliest), `priority` (the highest, then by "
-       "deadline) or `fair` (groups take turns, by slots). Streams in step take turns in each of them, also "
-       "where the queue is full. What cannot be in time leaves only where nothing else is queued that can.",
+       "deadline) or `fair` (groups take turns, by slots). Streams in step take turns in each of "
+       "them, also "
+       "where the queue is full. What cannot be in time leaves only where nothing else is queued "
+       "that can.",
      .initial = initial_value(std::string{"fifo"}),
      .choices = {"fifo", "deadline", "priority", "fair"}},
     {.name = "ttl",

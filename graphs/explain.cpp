@@ -176,8 +176,9 @@ std::string explain_stage(const checked_graph& graph, const graph_plan& plan, st
          + write_number(std::round(
            100.0 * static_cast<double>(f.hyperframes * f.slots) / static_cast<double>(f.room)))
          + " %",
-       "derived: " + counted(f.hyperframes, "hyperframe") + " of " + counted(f.slots, "slot") + " in a batch of "
-         + counted(f.room, "slot") + "; the summary counts the slots with a frame in them"});
+       "derived: " + counted(f.hyperframes, "hyperframe") + " of " + counted(f.slots, "slot")
+         + " in a batch of " + counted(f.room, "slot")
+         + "; the summary counts the slots with a frame in them"});
   table.add({"passed by", counted(s.streams.size(), "stream"), "derived"});
   return result + table.text();
 }
@@ -185,10 +186,13 @@ std::string explain_stage(const checked_graph& graph, const graph_plan& plan, st
 /// What is known of how long a batch takes before the graph runs.
 std::string service_in_words(const checked_stage& s) {
   const auto* model = dynamic_cast<const model_resource*>(s.resource.get());
-  const auto time = model ? model->loaded->simulated_time(static_cast<std::uint32_t>(batch_slots(s))) : std::nullopt;
+  const auto time = model
+                      ? model->loaded->simulated_time(static_cast<std::uint32_t>(batch_slots(s)))
+                      : std::nullopt;
   if (time)
     return "a full batch takes " + write_duration(*time);
-  return "how long a batch takes is not known before the graph runs; `infer` in the summary's latency shows both together";
+  return "how long a batch takes is not known before the graph runs; `infer` in the summary's "
+         "latency shows both together";
 }
 
 /// What a dispatched batch, which nothing ends any more, waits for.
@@ -208,11 +212,11 @@ std::string explain_dispatch(const checked_graph& graph, const graph_plan& plan)
     else
       text += "waits for at most " + counted(static_cast<std::uint64_t>(behind), "batch")
               + " that came to the same worker before it";
-    const bool expires = duration_at(*from.config, "ttl")
-                         || (plan.facts->latency_budget != duration::max()
-                             && std::ranges::any_of(from.streams, [&](stream_index s) {
-                                  return graph.streams[s].info->live;
-                                }));
+    const bool expires =
+      duration_at(*from.config, "ttl")
+      || (plan.facts->latency_budget != duration::max() && std::ranges::any_of(from.streams, [&](stream_index s) {
+            return graph.streams[s].info->live;
+          }));
     if (behind > 0 && expires)
       text += ", and for none while batches take " + write_duration(defaults::quick_batch)
               + " or longer: what can expire waits in " + from.name;

@@ -120,18 +120,24 @@ void add_latency(std::ostringstream& out, const char* name, const percentiles& p
 /// Of live streams: how their cameras did.
 void add_cameras(std::ostringstream& out, const run_summary& s) {
   text_table table;
-  table.add({"live stream", "fps", "lag p50 ms", "lag p99 ms", "jitter ms", "drift ppm", "clock", "epochs", "silent", "lost in "
-             "device", "longest gap ms"});
+  table.add(
+    {"live stream", "fps", "lag p50 ms", "lag p99 ms", "jitter ms", "drift ppm", "clock", "epochs",
+     "silent",
+     "lost in "
+     "device",
+     "longest gap ms"});
   bool any = false;
   for (const auto& l : s.streams) {
     if (!l.live)
       continue;
     any = true;
-    table.add({l.id, format("%.1f", l.fps), format("%.2f", in_ms(l.lag.p50)), format("%.2f", in_ms(l.lag.p99)), format("%.2f", in_ms(l.jitter)),
-               format("%+.0f", l.drift_ppm),
-               l.by_arrival ? std::string{"not credible"} : format("%.0f %%", l.confidence * 100),
-               std::to_string(l.epochs), times(l.silences),
-               std::to_string(l.device_lost), format("%.0f", in_ms(l.longest_gap))});
+    table.add(
+      {l.id, format("%.1f", l.fps), format("%.2f", in_ms(l.lag.p50)),
+       format("%.2f", in_ms(l.lag.p99)), format("%.2f", in_ms(l.jitter)),
+       format("%+.0f", l.drift_ppm),
+       l.by_arrival ? std::string{"not credible"} : format("%.0f %%", l.confidence * 100),
+       std::to_string(l.epochs), times(l.silences), std::to_string(l.device_lost),
+       format("%.0f", in_ms(l.longest_gap))});
   }
   if (any)
     out << '\n' << table.text();
@@ -184,7 +190,8 @@ std::string to_text(const run_summary& s) {
   std::ostringstream out;
   out << s.graph << (s.simulated ? " (simulated)" : "") << ": "
       << format(
-           "%s in %.2f s, %.1f fps\n", counted(s.ledger.captured, "frame").c_str(), in_seconds(s.wall), s.fps);
+           "%s in %.2f s, %.1f fps\n", counted(s.ledger.captured, "frame").c_str(),
+           in_seconds(s.wall), s.fps);
   std::size_t width = 6;
   for (const auto& line : s.streams)
     width = std::max(width, line.id.size());
@@ -231,8 +238,8 @@ std::string to_text(const run_summary& s) {
   out << '\n';
   if (s.batches > 0)
     out << format(
-      "  batch fill %.0f %%: of the slots that %s had room for, those with a frame in them\n", s.batch_fill * 100,
-      counted(s.batches, "batch").c_str());
+      "  batch fill %.0f %%: of the slots that %s had room for, those with a frame in them\n",
+      s.batch_fill * 100, counted(s.batches, "batch").c_str());
   out << format(
     "  peak memory %.1f MB, pixel writes per frame %.2f, further copies %.0f bytes per frame\n",
     static_cast<double>(s.peak_rss_bytes) / 1e6, s.pixel_writes_per_frame,

@@ -241,8 +241,8 @@ fate run(const overload& o) {
         continue;
       if (s.size() == o.capacity)
         ++f.evicted[s.evict(overflow_policy::drop_oldest)->descriptor.slots[0].meta.stream];
-      auto h = std::const_pointer_cast<hyperframe>(make(
-        {stream, static_cast<std::uint64_t>(now), 4, o.budget < 0 ? -1 : now + o.budget}));
+      auto h = std::const_pointer_cast<hyperframe>(
+        make({stream, static_cast<std::uint64_t>(now), 4, o.budget < 0 ? -1 : now + o.budget}));
       h->descriptor.group = stream == 0 ? 0 : o.group;
       s.add(std::move(h), ms(now));
     }
@@ -273,7 +273,8 @@ TEST_CASE("cameras in step are served alike under overload") {
     {"half is served", {}},
     {"no room but for two", {.capacity = 2}},
     {"an odd capacity", {.capacity = 3}},
-    {"a place each and one more, batches of both", {.capacity = 3, .served_each = 200, .batch_slots = 8}},
+    {"a place each and one more, batches of both",
+     {.capacity = 3, .served_each = 200, .batch_slots = 8}},
     {"a third is served", {.served_each = 150}},
     {"a worker out of step", {.served_each = 130, .batch_slots = 8}},
     {"by deadline", {.order = schedule_order::deadline, .budget = 1000}},
@@ -283,8 +284,10 @@ TEST_CASE("cameras in step are served alike under overload") {
     {"by turns, an odd capacity", {.order = schedule_order::fair, .capacity = 5}},
     {"by turns, of one group", {.order = schedule_order::fair, .capacity = 5, .group = 0}},
     {"expiry instead of eviction", {.capacity = 100, .budget = 190, .needed = 100ms}},
-    {"expiry, by deadline", {.order = schedule_order::deadline, .capacity = 100, .budget = 190, .needed = 100ms}},
-    {"expiry, by turns", {.order = schedule_order::fair, .capacity = 100, .budget = 190, .needed = 100ms}},
+    {"expiry, by deadline",
+     {.order = schedule_order::deadline, .capacity = 100, .budget = 190, .needed = 100ms}},
+    {"expiry, by turns",
+     {.order = schedule_order::fair, .capacity = 100, .budget = 190, .needed = 100ms}},
     {"none can be in time", {.capacity = 100, .served_each = 150, .budget = 120, .needed = 150ms}},
   };
   for (const auto& r : rows) {
@@ -342,15 +345,25 @@ TEST_CASE("what cannot be in time is passed over, and never leaves behind a youn
     {"all can", schedule_order::fifo, {{0, 0, 4, 150}, {0, 4, 4, 160}}, {"0:0", "0:4"}},
     {"the first cannot", schedule_order::fifo, {{0, 0, 4, 149}, {0, 4, 4, 160}}, {"0:4"}},
     {"another lane's can", schedule_order::fifo, {{0, 0, 4, 149}, {1, 4, 4, 160}}, {"1:4", "0:0"}},
-    {"none can: the latest", schedule_order::fifo, {{0, 0, 4, 110}, {0, 4, 4, 120}, {0, 8, 4, 115}},
+    {"none can: the latest",
+     schedule_order::fifo,
+     {{0, 0, 4, 110}, {0, 4, 4, 120}, {0, 8, 4, 115}},
      {"0:4", "0:8"}},
-    {"none can, two lanes", schedule_order::fifo, {{0, 0, 4, 110}, {1, 0, 4, 115}, {0, 4, 4, 120}},
+    {"none can, two lanes",
+     schedule_order::fifo,
+     {{0, 0, 4, 110}, {1, 0, 4, 115}, {0, 4, 4, 120}},
      {"0:4", "1:0"}},
-    {"by deadline", schedule_order::deadline,
-     {{0, 0, 4, 130}, {1, 0, 4, 170}, {2, 0, 4, 160}, {0, 4, 4, 180}}, {"2:0", "1:0", "0:4"}},
-    {"the highest priority of those that can", schedule_order::priority,
-     {{0, 0, 4, 130, 9}, {1, 0, 4, 170, 1}, {2, 0, 4, 160, 5}}, {"2:0", "1:0", "0:0"}},
-    {"by turns", schedule_order::fair, {{0, 0, 4, 130}, {0, 4, 4, 160}, {1, 0, 4, 120}, {1, 4, 4, 170}},
+    {"by deadline",
+     schedule_order::deadline,
+     {{0, 0, 4, 130}, {1, 0, 4, 170}, {2, 0, 4, 160}, {0, 4, 4, 180}},
+     {"2:0", "1:0", "0:4"}},
+    {"the highest priority of those that can",
+     schedule_order::priority,
+     {{0, 0, 4, 130, 9}, {1, 0, 4, 170, 1}, {2, 0, 4, 160, 5}},
+     {"2:0", "1:0", "0:0"}},
+    {"by turns",
+     schedule_order::fair,
+     {{0, 0, 4, 130}, {0, 4, 4, 160}, {1, 0, 4, 120}, {1, 4, 4, 170}},
      {"1:4", "0:4"}},
     {"without a deadline always", schedule_order::fifo, {{0, 0}, {0, 4}}, {"0:0", "0:4"}},
   };
@@ -386,10 +399,15 @@ TEST_CASE("how long batches take, by the credit that comes back") {
   };
   const std::vector<row> rows{
     {"one worker, one at a time", 1, {{0, 1, false, 0}, {40, -1, true, 40}, {100, 1, false, 80}}},
-    {"one behind the other", 1, {{0, 1, false, 0}, {10, 1, false, 0}, {40, -1, false, 80}, {80, -1, true, 40}}},
-    {"two side by side", 2,
+    {"one behind the other",
+     1,
+     {{0, 1, false, 0}, {10, 1, false, 0}, {40, -1, false, 80}, {80, -1, true, 40}}},
+    {"two side by side",
+     2,
      {{0, 1, true, 0}, {5, 1, false, 0}, {40, -1, true, 40}, {45, -1, true, 40}}},
-    {"what never left does not come back", 1, {{0, -3, true, 0}, {0, 1, false, 0}, {40, -3, true, 40}}},
+    {"what never left does not come back",
+     1,
+     {{0, -3, true, 0}, {0, 1, false, 0}, {40, -3, true, 40}}},
   };
   for (const auto& r : rows) {
     CAPTURE(r.what);
@@ -604,8 +622,9 @@ TEST_CASE("every hyperframe leaves schedule exactly once, whole and in time") {
         if (in_queue == static_cast<std::uint32_t>(capacity)) {
           outcome_batch dropped;
           add_outcomes(
-            run.tested->evict(
-              upto(2) == 0 ? overflow_policy::drop_oldest : overflow_policy::drop_newest).value(),
+            run.tested
+              ->evict(upto(2) == 0 ? overflow_policy::drop_oldest : overflow_policy::drop_newest)
+              .value(),
             outcome::dropped, reason::edge_full, dropped);
           for (const auto& r : dropped.ranges())
             accounts.ended(r);

@@ -86,35 +86,47 @@ TEST_CASE("explain says what dispatched batches wait for, and how full batches c
   const auto text = joined(explained(good));
   for (const auto* sentence :
        {"from.capacity 2 derived",
-        "batch fill at most 100 % derived: 2 hyperframes of 8 slots in a batch of 16 slots; the summary "
+        "batch fill at most 100 % derived: 2 hyperframes of 8 slots in a batch of 16 slots; the "
+        "summary "
         "counts the slots with a frame in them",
-        "a batch that schedule has dispatched to infer waits for at most 1 batch that came to the same worker "
-        "before it, and for none while batches take 10ms or longer: what can expire waits in schedule; how long "
-        "a batch takes is not known before the graph runs; `infer` in the summary's latency shows both "
+        "a batch that schedule has dispatched to infer waits for at most 1 batch that came to the "
+        "same worker "
+        "before it, and for none while batches take 10ms or longer: what can expire waits in "
+        "schedule; how long "
+        "a batch takes is not known before the graph runs; `infer` in the summary's latency shows "
+        "both "
         "together"}) {
     CAPTURE(sentence);
     CHECK_MESSAGE(text.find(sentence) != std::string::npos, text);
   }
   const auto without = with(", ttl: 100ms", "");
   CHECK(
-    joined(explained(without)).find("waits for at most 2 batches that came to the same worker before it; how long")
+    joined(explained(without))
+      .find("waits for at most 2 batches that came to the same worker before it; how long")
     != std::string::npos);
   CHECK(
-    joined(explained(with("{ type: infer, from: schedule,", "{ type: infer, from: { stage: schedule, capacity: 1 },", without)))
+    joined(explained(with(
+             "{ type: infer, from: schedule,",
+             "{ type: infer, from: { stage: schedule, capacity: 1 },", without)))
       .find("has dispatched to infer waits for no other one; how long")
     != std::string::npos);
   CHECK(
-    joined(explained(with("batch: { max: 16 }", "batch: { max: 12 }"))).find(
-      "batch fill at most 67 % derived: 1 hyperframe of 8 slots in a batch of 12 slots")
+    joined(explained(with("batch: { max: 16 }", "batch: { max: 12 }")))
+      .find("batch fill at most 67 % derived: 1 hyperframe of 8 slots in a batch of 12 slots")
     != std::string::npos);
 }
 
 TEST_CASE("explain speaks of one as of one") {
-  const auto text = explained(
-    "hyperframes: 1\nstreams:\n  - { id: a, camera: { type: fake, frames: 1, exact: true } }\nstages:\n"
-    "  c: { type: capture }\n  b: { type: bundle, size: 1, from: c }\n  s: { type: schedule, from: { stage: b, capacity: 1 } }\n"
-    "  i: { type: infer, model: m, batch: { max: 1 }, from: s }\n  u: { type: unbundle, from: i }\n  o: { type: jsonl, path: x, from: u }\n");
-  for (const auto* words : {"1 frames", "1 streams", "1 slots", "1 hyperframes", "1 batches", "1 workers", "1 threads", "1 items"}) {
+  const auto text =
+    explained("hyperframes: 1\nstreams:\n  - { id: a, camera: { type: fake, frames: 1, exact: true "
+              "} }\nstages:\n"
+              "  c: { type: capture }\n  b: { type: bundle, size: 1, from: c }\n  s: { type: "
+              "schedule, from: { stage: b, capacity: 1 } }\n"
+              "  i: { type: infer, model: m, batch: { max: 1 }, from: s }\n  u: { type: unbundle, "
+              "from: i }\n  o: { type: jsonl, path: x, from: u }\n");
+  for (const auto* words :
+       {"1 frames", "1 streams", "1 slots", "1 hyperframes", "1 batches", "1 workers", "1 threads",
+        "1 items"}) {
     CAPTURE(words);
     for (auto at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
       CHECK_MESSAGE((at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9'), text);

@@ -110,8 +110,10 @@ TEST_CASE("a pool has no more slots than its stream has frames") {
   CHECK(slots("{ type: fake, frames: 50, exact: true }", keep) == 50);
   CHECK(slots("{ type: fake, frames: 50, live: true, exact: true }", keep) == 50);
   CHECK(slots("{ type: fake, frames: 20, exact: true }", "size: 4") == 20);
-  CHECK(slots("{ type: fake, frames: 100000, exact: true }", keep) == slots("{ type: fake }", keep));
-  CHECK(slots("{ type: fake, frames: 50 }", keep) == slots("{ type: fake }", keep)); // a header may lie
+  CHECK(
+    slots("{ type: fake, frames: 100000, exact: true }", keep) == slots("{ type: fake }", keep));
+  CHECK(
+    slots("{ type: fake, frames: 50 }", keep) == slots("{ type: fake }", keep)); // a header may lie
   CHECK(slots("{ type: fake, frames: 0, exact: true }", keep) == 1);
 }
 
@@ -127,11 +129,13 @@ TEST_CASE("where what waits can expire, few batches wait in front of a worker") 
   const row rows[]{
     {"a file", small_graph(), 3, value_source::built_in},
     {"a file with a budget has no deadline", small_graph() + budget, 3, value_source::built_in},
-    {"a file with a ttl", with("sch: { ", "sch: { ttl: 1s, ", small_graph()), 2, value_source::derived},
+    {"a file with a ttl", with("sch: { ", "sch: { ttl: 1s, ", small_graph()), 2,
+     value_source::derived},
     {"live without a bound", live, 3, value_source::built_in},
     {"live with a budget", live + budget, 2, value_source::derived},
     {"live with a ttl", with("sch: { ", "sch: { ttl: 1s, ", live), 2, value_source::derived},
-    {"three workers", with("model: m", "model: m, workers: 3", live + budget), 6, value_source::derived},
+    {"three workers", with("model: m", "model: m, workers: 3", live + budget), 6,
+     value_source::derived},
     {"as it was written", with("from: sch", "from: { stage: sch, capacity: 5 }", live + budget), 5,
      value_source::file},
   };
@@ -150,10 +154,12 @@ TEST_CASE("whole hyperframes in a batch") {
     std::string size, most;
     std::uint64_t hyperframes, slots, room;
   };
-  const row rows[]{{"4", "8", 2, 4, 8}, {"3", "8", 2, 3, 8}, {"12", "8", 1, 12, 12}, {"5", "8", 1, 5, 8}};
+  const row rows[]{
+    {"4", "8", 2, 4, 8}, {"3", "8", 2, 3, 8}, {"12", "8", 1, 12, 12}, {"5", "8", 1, 5, 8}};
   for (const auto& r : rows) {
     const auto p = plan_of(with(
-      "model: m", "model: m, batch: { max: " + r.most + " }", small_graph("fake", "size: " + r.size)));
+      "model: m", "model: m, batch: { max: " + r.most + " }",
+      small_graph("fake", "size: " + r.size)));
     REQUIRE(p.plan.fill.size() == 6);
     CHECK(p.plan.fill[2].room == 0);
     CHECK(p.plan.fill[3].hyperframes == r.hyperframes);

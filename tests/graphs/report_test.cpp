@@ -35,7 +35,8 @@ TEST_CASE("the summary says what each reason means that it names") {
   }
   CHECK(holds(
     to_text(summary_of(3, outcome::dropped, reason::stale)),
-    "\n    stale  came to align behind what had already left: its camera is later than `wait` allows\n"));
+    "\n    stale  came to align behind what had already left: its camera is later than `wait` "
+    "allows\n"));
   CHECK(!holds(to_text(summary_of(3, outcome::delivered, reason::none)), "none"));
 }
 
@@ -48,7 +49,8 @@ TEST_CASE("the summary says what batch fill is, and speaks of one as of one") {
   s.streams[0].silences = 1;
   const auto text = to_text(s);
   CHECK(holds(text, "line: 1 frame in 2.00 s"));
-  CHECK(holds(text, "batch fill 50 %: of the slots that 1 batch had room for, those with a frame in them"));
+  CHECK(holds(
+    text, "batch fill 50 %: of the slots that 1 batch had room for, those with a frame in them"));
   CHECK(holds(text, "1 thread in a call that hangs left behind"));
   CHECK(holds(text, "once"));
   s.batches = 2;

@@ -10,11 +10,15 @@ using namespace hyperframes;
 using namespace hyperframes::test;
 
 TEST_CASE("three workers, batches of unequal work: they overtake each other, the results do not") {
-  // Of every second hyperframe seven frames of eight are corrupt: people are looked for in one only.
+  // Of every second hyperframe seven frames of eight are corrupt: people are looked for in one
+  // only.
   constexpr std::uint64_t frames = 96, size = 8;
-  const auto is_corrupt = [](std::uint64_t frame) { return frame / size % 2 == 1 && frame % size != 0; };
+  const auto is_corrupt = [](std::uint64_t frame) {
+    return frame / size % 2 == 1 && frame % size != 0;
+  };
   collected_results results;
-  auto text = chain("  - { id: cam, camera: { type: push, size: 192x256, format: gray8, live: false } }\n");
+  auto text =
+    chain("  - { id: cam, camera: { type: push, size: 192x256, format: gray8, live: false } }\n");
   text = with(text, "model: " + small_model, "backend: hog, workers: 3, batch: { max: 8 }");
   running run{graph::from_text(text), calling({{"program", results.taker()}})};
   const auto port = run.input("cam");
@@ -26,7 +30,8 @@ TEST_CASE("three workers, batches of unequal work: they overtake each other, the
     push_details details;
     details.flags = is_corrupt(i) ? frame_corrupt : 0;
     const auto t = capture_time{std::chrono::milliseconds{10 * i}};
-    wait_for("room in the camera", [&] { return port->push(pixels, t, details) == push_result::taken; });
+    wait_for(
+      "room in the camera", [&] { return port->push(pixels, t, details) == push_result::taken; });
   }
   port->close();
   const auto summary = run.finish();
@@ -46,10 +51,11 @@ TEST_CASE("three workers, batches of unequal work: they overtake each other, the
       inferred.push_back(r.times.inferred);
   }
   for (std::size_t h = 0; h + 1 < inferred.size(); ++h)
-    overtaken += *std::min_element(inferred.begin() + static_cast<std::ptrdiff_t>(h) + 1, inferred.end())
-                   < inferred[h]
-                 ? 1
-                 : 0;
+    overtaken +=
+      *std::min_element(inferred.begin() + static_cast<std::ptrdiff_t>(h) + 1, inferred.end())
+          < inferred[h]
+        ? 1
+        : 0;
   CHECK(overtaken > 0);
   CHECK(summary.batches >= frames / size);
   check_ledger(summary);

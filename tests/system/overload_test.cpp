@@ -27,10 +27,13 @@ struct setting_of {
 
 std::string overloaded(const setting_of& s) {
   return "hyperframes: 1\nname: overload\n" + s.budget + "streams:\n  - { id: \"" + s.streams + '"'
-         + s.more_of_streams + ", camera: { type: synthetic, scene: counter, size: 32x32, " + s.camera
-         + " } }\nstages:\n  capture:  { type: capture }\n  bundle:   { type: bundle, from: capture, size: "
+         + s.more_of_streams + ", camera: { type: synthetic, scene: counter, size: 32x32, "
+         + s.camera
+         + " } }\nstages:\n  capture:  { type: capture }\n  bundle:   { type: bundle, from: "
+           "capture, size: "
          + s.size + " }\n  schedule: { type: schedule, from: { stage: bundle, " + s.queue + " }, "
-         + s.schedule + " }\n  infer:    { type: infer, from: schedule, backend: simulated, " + s.infer
+         + s.schedule + " }\n  infer:    { type: infer, from: schedule, backend: simulated, "
+         + s.infer
          + " }\n  unbundle: { type: unbundle, from: infer }\n"
            "  program:  { type: callback, from: unbundle }\n";
 }
@@ -49,31 +52,39 @@ void check_shares(const run_summary& s) {
 
 } // namespace
 
-TEST_CASE("two cameras in step share a device that manages half, whatever the order and the bound") {
+TEST_CASE(
+  "two cameras in step share a device that manages half, whatever the order and the bound") {
   struct row {
     std::string what;
     setting_of given;
   };
   std::vector<row> rows;
   for (const std::string order : {"fifo", "deadline", "priority", "fair"}) {
-    rows.push_back({"evicted, " + order, {.budget = "latency_budget: 20s\n", .schedule = "order: " + order}});
-    rows.push_back({"evicted at an odd bound, " + order,
-                    {.budget = "latency_budget: 20s\n", .queue = "capacity: 3, overflow: drop_oldest",
-                     .schedule = "order: " + order}});
-    rows.push_back({"expired, " + order,
-                    {.budget = "latency_budget: 500ms\n", .queue = "capacity: 64, overflow: drop_oldest",
-                     .schedule = "order: " + order}});
-    rows.push_back({"of one group, " + order,
-                    {.more_of_streams = ", group: line", .schedule = "order: " + order}});
+    rows.push_back(
+      {"evicted, " + order, {.budget = "latency_budget: 20s\n", .schedule = "order: " + order}});
+    rows.push_back(
+      {"evicted at an odd bound, " + order,
+       {.budget = "latency_budget: 20s\n",
+        .queue = "capacity: 3, overflow: drop_oldest",
+        .schedule = "order: " + order}});
+    rows.push_back(
+      {"expired, " + order,
+       {.budget = "latency_budget: 500ms\n",
+        .queue = "capacity: 64, overflow: drop_oldest",
+        .schedule = "order: " + order}});
+    rows.push_back(
+      {"of one group, " + order,
+       {.more_of_streams = ", group: line", .schedule = "order: " + order}});
   }
-  rows.push_back({"two workers, batches of both",
-                  {.camera = "fps: 40, frames: 800",
-                   .infer = "simulated: { fixed: 400ms, per_slot: 0ms }, workers: 2, batch: { max: 8 }"}});
+  rows.push_back(
+    {"two workers, batches of both",
+     {.camera = "fps: 40, frames: 800",
+      .infer = "simulated: { fixed: 400ms, per_slot: 0ms }, workers: 2, batch: { max: 8 }"}});
   for (const auto& r : rows) {
     CAPTURE(r.what);
     collected_results results;
-    const auto summary =
-      run_virtually(graph::from_text(overloaded(r.given)), never, calling({{"program", results.taker()}}));
+    const auto summary = run_virtually(
+      graph::from_text(overloaded(r.given)), never, calling({{"program", results.taker()}}));
     CHECK(results.fault() == "");
     check_shares(summary);
     // Half of them, in whole hyperframes, and what waits at the end.
@@ -98,7 +109,8 @@ TEST_CASE("two cameras in step on threads") {
   check_ledger(summary);
 }
 
-TEST_CASE("with a model slower than the camera results are in time, and the rest expires at its time") {
+TEST_CASE(
+  "with a model slower than the camera results are in time, and the rest expires at its time") {
   struct row {
     std::string what;
     std::string infer; ///< for what comes each 267 ms
@@ -110,18 +122,23 @@ TEST_CASE("with a model slower than the camera results are in time, and the rest
     {"one worker", "simulated: { fixed: 400ms, per_slot: 0ms }, batch: { max: 8 }", 1s, 0.6, 0.02},
     {"two workers of half the speed",
      "simulated: { fixed: 420ms, per_slot: 0ms }, workers: 2, batch: { max: 8 }", 900ms, 0.9, 0.02},
-    {"one that is slower by the slot", "simulated: { fixed: 0ms, per_slot: 50ms }, batch: { max: 8 }", 1s, 0.6,
-     0.02},
+    {"one that is slower by the slot",
+     "simulated: { fixed: 0ms, per_slot: 50ms }, batch: { max: 8 }", 1s, 0.6, 0.02},
     // The queue may be left with what comes 67 ms too late; the worker is not kept idle for it.
-    {"hardly any time to spare", "simulated: { fixed: 400ms, per_slot: 0ms }, batch: { max: 8 }", 700ms, 0.6,
-     0.2},
-    {"a model that never can be in time", "simulated: { fixed: 600ms, per_slot: 0ms }, batch: { max: 8 }", 700ms,
-     0.4, 1},
+    {"hardly any time to spare", "simulated: { fixed: 400ms, per_slot: 0ms }, batch: { max: 8 }",
+     700ms, 0.6, 0.2},
+    {"a model that never can be in time",
+     "simulated: { fixed: 600ms, per_slot: 0ms }, batch: { max: 8 }", 700ms, 0.4, 1},
   };
   for (const auto& r : rows) {
     CAPTURE(r.what);
-    setting_of s{.streams = "cam", .camera = "fps: 30, frames: 1200", .budget = "latency_budget: " + std::to_string(r.budget / 1ms) + "ms\n",
-                 .size = "8", .queue = "capacity: 16, overflow: drop_oldest", .infer = r.infer};
+    setting_of s{
+      .streams = "cam",
+      .camera = "fps: 30, frames: 1200",
+      .budget = "latency_budget: " + std::to_string(r.budget / 1ms) + "ms\n",
+      .size = "8",
+      .queue = "capacity: 16, overflow: drop_oldest",
+      .infer = r.infer};
     collected_results results;
     const auto g = graph::from_text(overloaded(s));
     const auto summary = run_virtually(g, never, calling({{"program", results.taker()}}));
@@ -131,11 +148,15 @@ TEST_CASE("with a model slower than the camera results are in time, and the rest
     CHECK(summary.ledger.captured == 1200);
     const auto delivered = count_of(summary.ledger, outcome::delivered);
     CHECK(static_cast<double>(delivered) >= r.served * 1200);
-    CHECK(static_cast<double>(count_of(summary.ledger, reason::late)) <= r.late * static_cast<double>(delivered));
+    CHECK(
+      static_cast<double>(count_of(summary.ledger, reason::late))
+      <= r.late * static_cast<double>(delivered));
 
     const auto& all = results.of(0);
     REQUIRE(all.size() == 1200);
-    const auto frame = [](std::uint64_t n) { return duration{static_cast<std::int64_t>(n * 1'000'000'000 / 30)}; };
+    const auto frame = [](std::uint64_t n) {
+      return duration{static_cast<std::int64_t>(n * 1'000'000'000 / 30)};
+    };
     std::optional<graph_time> begin; // of frame 0
     for (const auto& f : all)
       if (!begin && f->what == outcome::delivered)
@@ -147,7 +168,8 @@ TEST_CASE("with a model slower than the camera results are in time, and the rest
       if (f->what != outcome::expired)
         continue;
       CAPTURE(f->meta.frame_id);
-      const auto due = *begin + frame(f->meta.frame_id / 8 * 8) + r.budget; // its hyperframe's oldest
+      const auto due =
+        *begin + frame(f->meta.frame_id / 8 * 8) + r.budget; // its hyperframe's oldest
       CHECK(f->times.delivered >= due - 1ms);
       CHECK(f->times.delivered <= std::max(due, earliest) + 1ms);
     }
@@ -157,11 +179,16 @@ TEST_CASE("with a model slower than the camera results are in time, and the rest
 
 TEST_CASE("a quick model is kept busy, a slow one is sent nothing ahead") {
   const auto most_in_infer = [](const std::string& device) {
-    setting_of s{.streams = "cam", .camera = "fps: 800, frames: 1600", .budget = "latency_budget: 1s\n",
-                 .size = "4", .queue = "capacity: 16, overflow: drop_oldest", .infer = device};
+    setting_of s{
+      .streams = "cam",
+      .camera = "fps: 800, frames: 1600",
+      .budget = "latency_budget: 1s\n",
+      .size = "4",
+      .queue = "capacity: 16, overflow: drop_oldest",
+      .infer = device};
     collected_results results;
-    const auto summary =
-      run_virtually(graph::from_text(overloaded(s)), never, calling({{"program", results.taker()}}));
+    const auto summary = run_virtually(
+      graph::from_text(overloaded(s)), never, calling({{"program", results.taker()}}));
     check_ledger(summary);
     const auto& edge = edge_of(summary, "schedule", "infer");
     CHECK(edge.capacity == 2);
