@@ -134,7 +134,7 @@ void add_cameras(std::ostringstream& out, const run_summary& s) {
     table.add(
       {l.id, format("%.1f", l.fps), format("%.2f", in_ms(l.lag.p50)),
        format("%.2f", in_ms(l.lag.p99)), format("%.2f", in_ms(l.jitter)),
-       format("%+.0f", l.drift_ppm),
+       l.by_arrival ? std::string{"-"} : format("%+.0f", l.drift_ppm),
        l.by_arrival ? std::string{"not credible"} : format("%.0f %%", l.confidence * 100),
        std::to_string(l.epochs), times(l.silences), std::to_string(l.device_lost),
        format("%.0f", in_ms(l.longest_gap))});
