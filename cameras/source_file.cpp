@@ -1,15 +1,13 @@
 #include "cameras/source_file.hpp"
 
-#include <filesystem>
 #include <system_error>
 
 namespace hyperframes {
 
-namespace {
-
-const char* special_kind(std::filesystem::file_type type) {
+std::string kind_of_special_file(const std::filesystem::path& path) {
   using enum std::filesystem::file_type;
-  switch (type) {
+  std::error_code ignored;
+  switch (std::filesystem::status(path, ignored).type()) {
     case fifo:
       return "a named pipe";
     case character:
@@ -18,20 +16,17 @@ const char* special_kind(std::filesystem::file_type type) {
     case socket:
       return "a socket";
     default:
-      return nullptr;
+      return {};
   }
 }
 
-} // namespace
-
 std::optional<error> refuse_special_file(const std::string& path) {
-  std::error_code ignored;
-  const auto* kind = special_kind(std::filesystem::status(path, ignored).type());
-  if (!kind)
+  const auto kind = kind_of_special_file(path);
+  if (kind.empty())
     return std::nullopt;
   return make_error(
     errc::io_failed, path,
-    std::string{"this is not a regular file but "} + kind
+    "this is not a regular file but " + kind
       + ", which cannot be read twice: once to see what it holds, once to play it; save it to a file");
 }
 

@@ -1,5 +1,6 @@
 #include "graphs/files.hpp"
 
+#include "cameras/source_file.hpp"
 #include "graphs/parameters.hpp"
 #include "graphs/plan.hpp"
 
@@ -192,19 +193,7 @@ std::string identity_of(const fs::path& path) {
 
 std::string special_kind(const fs::path& path) {
   std::error_code ignored;
-  switch (fs::status(path, ignored).type()) {
-    case fs::file_type::directory:
-      return "a directory";
-    case fs::file_type::fifo:
-      return "a named pipe";
-    case fs::file_type::character:
-    case fs::file_type::block:
-      return "a device";
-    case fs::file_type::socket:
-      return "a socket";
-    default:
-      return {};
-  }
+  return fs::is_directory(path, ignored) ? "a directory" : kind_of_special_file(path);
 }
 
 void check_files(checked_graph& graph, std::vector<fault>& faults) {
