@@ -185,3 +185,23 @@ TEST_CASE("a drain with a worker that hangs is bounded: what it holds is stopped
   CHECK(results.fault() == "");
   s->hangs->release();
 }
+
+TEST_CASE("what others finish while a worker hangs fits the reorder space: nothing is lost") {
+  const auto g = graph::from_text(
+    "hyperframes: 1\n"
+    "streams:\n"
+    + file_camera("cam", 2'000)
+    + "stages:\n"
+      "  capture:  { type: capture }\n"
+      "  bundle:   { type: bundle, from: capture, size: 1 }\n"
+      "  schedule: { type: schedule, from: bundle }\n"
+      "  infer:    { type: infer, from: schedule, backend: simulated, simulated: { fixed: 1ms, per_slot: 0ms },\n"
+      "              workers: 3, batch: { max: 1 }, hang_after: 2s, faults: [ { kind: hang, at: [2] } ] }\n"
+      "  unbundle: { type: unbundle, from: infer }\n"
+      "  program:  { type: callback, from: unbundle }\n");
+  collected_results results;
+  const auto summary = run_virtually(g, never, calling({{"program", results.taker()}}));
+  CHECK(results.fault() == "");
+  CHECK(count_of(summary.ledger, outcome::delivered) == 2'000);
+  check_ledger(summary);
+}
