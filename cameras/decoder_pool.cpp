@@ -20,10 +20,12 @@ constexpr std::size_t plane_alignment = 64;
 } // namespace
 
 /// One slot while the decoder has it. Made with the pool, so that lending allocates nothing here.
+/// Any of the decoder's threads may lend it and give it back.
 struct decoder_pool::lease {
+  generation* home = nullptr; ///< constant: whose mutex guards the other members
+  std::uint32_t index = 0;    ///< constant
   buffer_ref slot;
-  std::shared_ptr<generation> of; ///< keeps the pool while it is lent
-  std::uint32_t index = 0;
+  std::shared_ptr<generation> keep; ///< the pool, while the slot is lent
 };
 
 struct decoder_pool::generation {
@@ -110,6 +112,7 @@ decoder_pool::generation& decoder_pool::pool_for(std::size_t bytes) {
   made->pool = buffer_pool{slots(), bytes};
   made->leases = std::vector<lease>(slots());
   for (std::uint32_t i = 0; i < made->leases.size(); ++i) {
+    made->leases[i].home = made.get();
     made->leases[i].index = i;
     made->free.push_back(i);
   }
@@ -143,6 +146,7 @@ int decoder_pool::provide(AVCodecContext* context, AVFrame* frame) {
   if (wanted.bytes == 0)
     return AVERROR(EINVAL);
   lease* lent = nullptr;
+  std::uint8_t* data = nullptr;
   {
     const std::lock_guard lock{mutex_};
     auto& now = pool_for(wanted.bytes);
@@ -154,10 +158,10 @@ int decoder_pool::provide(AVCodecContext* context, AVFrame* frame) {
     const std::lock_guard leases{now.mutex};
     lent = &now.leases[now.free.back()];
     now.free.pop_back();
+    data = reinterpret_cast<std::uint8_t*>(slot.data());
     lent->slot = std::move(slot);
-    lent->of = generations_.back();
+    lent->keep = generations_.back();
   }
-  auto* data = reinterpret_cast<std::uint8_t*>(lent->slot.data());
   frame->buf[0] =
     av_buffer_create(data, wanted.bytes, &decoder_pool::give_back, lent, AV_BUFFER_FLAG_READONLY);
   if (!frame->buf[0]) {
@@ -174,10 +178,11 @@ int decoder_pool::provide(AVCodecContext* context, AVFrame* frame) {
 
 void decoder_pool::give_back(void* opaque, std::uint8_t*) noexcept {
   auto& lent = *static_cast<lease*>(opaque);
-  const auto of = std::move(lent.of);
-  const std::lock_guard lock{of->mutex};
+  std::shared_ptr<generation> keep; // goes last: it may be what holds the mutex
+  const std::lock_guard lock{lent.home->mutex};
+  keep = std::move(lent.keep);
   lent.slot = {};
-  of->free.push_back(lent.index);
+  keep->free.push_back(lent.index);
 }
 
 decoder_pool::picture decoder_pool::find(const AVFrame& frame) {
