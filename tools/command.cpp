@@ -172,6 +172,12 @@ int run_with(int argc, char** argv) {
   cameras_verb->add_option("NAME", name, "A camera");
   cameras_verb->callback([&] { status = cameras(name); });
 
+  auto* bench_verb = app.add_subcommand("bench", "Measure what is promised, side by side with others; "
+                                                 "without a name: list what can be measured");
+  bench_verb->set_help_flag(); // the program has one
+  bench_verb->prefix_command();
+  bench_verb->callback([&] { status = bench(bench_verb->remaining()); });
+
   auto* version_verb = app.add_subcommand("version", "Print the version");
   version_verb->callback([] { std::cout << "hyperframes " HYPERFRAMES_VERSION "\n"; });
 

@@ -49,6 +49,9 @@ int schema(bool of_results);
 int stages(const std::string& name);  ///< empty: all
 int cameras(const std::string& name);
 
+/// Becomes the program `hyperframes-bench` beside this one; returns only by throwing `failure`.
+int bench(std::vector<std::string> arguments);
+
 /// "250ms", "1.5s", "2min"; throws `failure` with a sentence.
 duration parse_length(const std::string& text);
 

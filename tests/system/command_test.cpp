@@ -61,8 +61,19 @@ TEST_CASE("help names every subcommand") {
   const auto p = finish(command({"--help"}), "/");
   CHECK(p.status == 0);
   for (const auto* verb :
-       {"run", "validate", "explain", "graph", "schema", "stages", "cameras", "version"})
+       {"run", "validate", "explain", "graph", "schema", "stages", "cameras", "bench", "version"})
     CHECK(p.out.find(verb) != std::string::npos);
+}
+
+TEST_CASE("bench: lists what can be measured, and names what is wrong") {
+  const auto all = finish(command({"bench"}), "/");
+  CHECK(all.status == 0);
+  CHECK(all.out.find("start ") != std::string::npos);
+  const auto wrong = finish(command({"bench", "strat"}), "/");
+  CHECK(wrong.status == 2);
+  CHECK(wrong.err == "error: strat: is no benchmark: did you mean 'start'?\n");
+  const auto option = finish(command({"bench", "start", "--jason", "x"}), "/");
+  CHECK(option.status == 2);
 }
 
 TEST_CASE("schema: the graph file's and the result lines' are JSON") {
