@@ -239,4 +239,15 @@ std::vector<std::string> assembly::open_accounts() const {
   return result;
 }
 
+std::vector<std::string> assembly::open_credit() const {
+  std::vector<std::string> result;
+  for (const auto& h : hosts_)
+    for (std::size_t e = 0; e < h->wiring().outputs.size(); ++e)
+      if (const auto items = h->under_way(e); items > 0)
+        result.push_back(
+          "the edge from '" + h->wiring().plan.name + "' to '" + h->wiring().outputs[e].to_name
+          + "' is over, and the credit of " + std::to_string(items) + " of its items has not come back");
+  return result;
+}
+
 } // namespace hyperframes

@@ -62,6 +62,9 @@ public:
   /// Compares every account: captured = outcomes + held. Only while nothing runs or is under way.
   /// @returns a sentence for each account that does not close.
   std::vector<std::string> open_accounts() const;
+  /// @returns a sentence for each edge whose credit has not all come back. Only at the end, with every message
+  /// handled.
+  std::vector<std::string> open_credit() const;
 
 private:
   wired_graph wiring_;

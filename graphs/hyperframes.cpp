@@ -238,6 +238,8 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
     parts.control().drain();
     executor.run(never, check);
   }
+  if (const auto open = parts.open_credit(); ended && !open.empty())
+    throw failure(make_error(errc::stage_failed, g.checked().name, open.front()));
   return summarise(g, parts, ended.value_or(executor.time().now()) - graph_time{});
 }
 

@@ -62,8 +62,9 @@ public:
   bool has(Admits admits) const {
     return std::any_of(order_.begin(), order_.end(), admits);
   }
-  bool empty() const { return order_.empty(); }
-  bool empty(stream_index lane) const { return lane >= lanes_.size() || lanes_[lane].ring.empty(); }
+  /// @returns true where no item waits; an end may.
+  bool empty() const { return items_ == 0; }
+  bool empty(stream_index lane) const { return lane >= lanes_.size() || lanes_[lane].items == 0; }
   std::uint32_t items() const { return items_; } ///< in all lanes, ends not counted
   std::uint32_t peak() const { return peak_; }   ///< the most items that one lane has held
   std::uint64_t held_frames() const { return frames_; }
@@ -72,7 +73,7 @@ public:
   /// Counts an item of `lane` as gone and says what credit is to be returned now, if any.
   /// Call it once for each item that `take` or `put` gave.
   std::optional<credit_message> gone(stream_index lane, std::uint64_t bytes);
-  /// Credit that waits for its lot to fill: taken when the ring has run empty.
+  /// Credit that waits for its lot to fill: taken when no item is left in the ring.
   std::vector<credit_message> take_owed();
 
   const edge_limits& limits() const { return limits_; }

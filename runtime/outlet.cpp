@@ -1,6 +1,7 @@
 #include "runtime/outlet.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace hyperframes {
 
@@ -20,8 +21,9 @@ bool outlet::admits(const lane_state& l, std::uint64_t bytes) const {
          || l.bytes + bytes <= limits_.capacity_bytes;
 }
 
-void outlet::count_sent(lane_state& l, const item& i) const {
+void outlet::count_sent(lane_state& l, const item& i) {
   ++l.under_way;
+  ++under_way_;
   l.bytes += held_bytes(i);
 }
 
@@ -54,9 +56,8 @@ outlet::sent outlet::put(item value) {
       break;
     case overflow_policy::drop_oldest:
       if (l.items_waiting > 0) {
-        const auto oldest = std::ranges::find_if(l.waiting, [](const mailbox::entry& e) {
-          return std::holds_alternative<item>(e);
-        });
+        const auto oldest = std::ranges::find_if(
+          l.waiting, [](const mailbox::entry& e) { return std::holds_alternative<item>(e); });
         result.dropped = std::get<item>(std::move(*oldest));
         l.waiting.erase(oldest);
         --l.items_waiting;
@@ -84,8 +85,11 @@ bool outlet::put_end(const stream_end& end) {
 
 std::vector<mailbox::entry> outlet::grant(const credit_message& credit) {
   auto& l = lane(credit.lane);
-  l.under_way -= std::min(l.under_way, credit.items);
-  l.bytes -= std::min(l.bytes, credit.bytes);
+  if (credit.items > l.under_way || credit.bytes > l.bytes)
+    throw std::logic_error("an edge got more credit back than it gave");
+  l.under_way -= credit.items;
+  l.bytes -= credit.bytes;
+  under_way_ -= credit.items;
   std::vector<mailbox::entry> result;
   while (!l.waiting.empty()) {
     if (auto* i = std::get_if<item>(&l.waiting.front())) {

@@ -20,22 +20,27 @@ public:
 
   outlet(edge_index edge, stage_index target, const edge_limits& limits);
 
-  /// Puts `value` on its way. With policy `fail` and no credit it is dropped: the sender is to fail.
+  /// Puts `value` on its way. With policy `fail` and no credit it is dropped: the sender is to
+  /// fail.
   sent put(item value);
   /// @returns true when the end can be sent now; otherwise it waits in its lane.
   bool put_end(const stream_end& end);
-  /// More credit. @returns what can be sent now.
+  /// More credit. @returns what can be sent now. Throws `std::logic_error` where more comes back
+  /// than was used.
   std::vector<mailbox::entry> grant(const credit_message& credit);
 
   /// A blocking edge that has something waiting: its stage must not be given more work.
   bool blocked() const { return limits_.overflow == overflow_policy::block && waiting_items_ > 0; }
   /// The same for one lane.
   bool blocked(stream_index lane) const {
-    return blocked() && (lanes_.size() == 1 || (lane < lanes_.size() && lanes_[lane].items_waiting > 0));
+    return blocked()
+           && (lanes_.size() == 1 || (lane < lanes_.size() && lanes_[lane].items_waiting > 0));
   }
   /// Items that a lane takes now without waiting.
   std::uint32_t credit(stream_index lane) const;
   std::uint64_t waiting_frames() const { return waiting_frames_; }
+  /// Items that were sent and whose credit has not come back, in all lanes.
+  std::uint64_t under_way() const { return under_way_; }
   /// Takes everything that waits, for a stop: items need outcomes, ends must still be sent.
   std::vector<mailbox::entry> take_waiting();
 
@@ -52,13 +57,14 @@ private:
   };
   lane_state& lane(stream_index index);
   bool admits(const lane_state& l, std::uint64_t bytes) const;
-  void count_sent(lane_state& l, const item& i) const;
+  void count_sent(lane_state& l, const item& i);
   void wait(lane_state& l, item value);
 
   edge_index edge_;
   stage_index target_;
   edge_limits limits_;
   std::vector<lane_state> lanes_;
+  std::uint64_t under_way_ = 0;
   std::uint64_t waiting_items_ = 0;
   std::uint64_t waiting_frames_ = 0;
   std::uint64_t drops_ = 0;

@@ -95,6 +95,8 @@ public:
   std::uint64_t held_frames() const;
   /// Of these, what counts in the accounts of `settler`.
   std::uint64_t held_frames(stage_index settler) const;
+  /// Items on the edges below, `stage_wiring::outputs`, whose credit has not come back.
+  std::uint64_t under_way(std::size_t output) const { return outlets_[output].under_way(); }
   const stage_wiring& wiring() const { return wiring_; }
 
 private:

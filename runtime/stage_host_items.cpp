@@ -86,7 +86,9 @@ void stage_host::queue_own(mailbox& box, item value) {
 
 void stage_host::release(std::uint32_t count) {
   auto& box = boxes_.front();
-  own_queued_ -= std::min(own_queued_, count);
+  if (count > own_queued_)
+    throw std::logic_error("more items left a stage's queue than were in it");
+  own_queued_ -= count;
   set_depth(box, own_queued_);
   for (std::uint32_t i = 0; i < count; ++i)
     give_credit(box, 0, take_own_bytes());

@@ -21,14 +21,18 @@ namespace hyperframes {
 class fake_source final : public stage {
 public:
   struct settings {
-    std::uint64_t frames = 10;   ///< per stream
-    duration every{};            ///< 0: as fast as there is credit
+    std::uint64_t frames = 10; ///< per stream
+    duration every{};          ///< 0: as fast as there is credit
     std::uint32_t streams = 1;
+    bool live = false;
     std::uint64_t throws_at = ~std::uint64_t{0}; ///< frame id; instead of capturing it
-    std::size_t bytes = 0;       ///< of each frame's content
+    std::size_t bytes = 0;                       ///< of each frame's content
   };
   fake_source(settings s, std::function<void(stream_index)> captured)
-    : s_(s), captured_(std::move(captured)), next_(s.streams, 0), ended_(s.streams, false),
+    : s_(s),
+      captured_(std::move(captured)),
+      next_(s.streams, 0),
+      ended_(s.streams, false),
       pool_(s.bytes > 0 ? buffer_pool{64, s.bytes} : buffer_pool{}) {}
 
   void run(stage_context& c) override { pump(c); }
@@ -85,12 +89,13 @@ class fake_worker final : public stage {
 public:
   struct settings {
     duration takes{};
-    std::vector<std::uint64_t> throws_at{}; ///< frame ids
-    std::vector<std::uint64_t> throws_behind{};    ///< frame ids; it has sent the frame when it throws
-    std::vector<std::uint64_t> work_throws_at{};   ///< frame ids; on a thread of its own
+    std::vector<std::uint64_t> throws_at{};     ///< frame ids
+    std::vector<std::uint64_t> throws_behind{}; ///< frame ids; it has sent the frame when it throws
+    std::vector<std::uint64_t> work_throws_at{}; ///< frame ids; on a thread of its own
+    std::vector<std::uint64_t> hangs_at{};       ///< frame ids; on the virtual clock
     bool throws_at_start = false;
-    duration warms_up{};       ///< ready so long after its start
-    std::uint32_t streams = 0; ///< that keep step: none is taken from while it is ahead of another
+    duration warms_up{};        ///< ready so long after its start
+    std::uint32_t streams = 0;  ///< that keep step: none is taken from while it is ahead of another
     std::uint64_t of_first = 1; ///< frames of the first stream for one of each other
   };
   explicit fake_worker(settings s) : s_(std::move(s)) {}
@@ -115,6 +120,11 @@ public:
       c.submit({0, [id]() -> std::shared_ptr<void> {
                   throw std::runtime_error("frame " + std::to_string(id) + " is too much");
                 }});
+      return;
+    }
+    if (std::ranges::find(s_.hangs_at, id) != s_.hangs_at.end()) {
+      held_.push_back(std::move(i));
+      c.submit({0, [] { return std::shared_ptr<void>{}; }, duration::max()});
       return;
     }
     if (s_.takes == duration{0} && held_.empty()) {
@@ -241,14 +251,16 @@ private:
 /// Records what comes.
 class fake_sink final : public stage {
 public:
-  fake_sink(std::function<void(const std::string&)> record, std::size_t streams, std::uint64_t throws_at)
+  fake_sink(
+    std::function<void(const std::string&)> record, std::size_t streams, std::uint64_t throws_at)
     : record_(std::move(record)), streams_(streams), throws_at_(throws_at) {}
   void on_item(item i, stage_context& c) override {
     const auto& m = std::get<frame>(i).meta;
     if (m.frame_id == throws_at_)
       throw std::runtime_error("cannot keep frame " + std::to_string(m.frame_id));
-    record_(std::to_string(m.stream) + ":" + std::to_string(m.frame_id) + "@"
-            + std::to_string(c.now().time_since_epoch().count() / 1000000));
+    record_(
+      std::to_string(m.stream) + ":" + std::to_string(m.frame_id) + "@"
+      + std::to_string(c.now().time_since_epoch().count() / 1000000));
   }
   void on_end(const stream_end& end, stage_context& c) override {
     if (end.last_epoch && --streams_ == 0)
@@ -270,30 +282,36 @@ public:
 
   void source(fake_source::settings s) {
     facts_->streams.resize(s.streams);
+    for (auto& stream : facts_->streams)
+      stream.live = s.live;
     add("source", {}, {port_type::frame}, [this, s](const stage_plan&) {
       return std::make_unique<fake_source>(s, [this](stream_index i) { ledger_->captured(i); });
     });
   }
   void worker(fake_worker::settings s) {
-    add("worker", {port_type::frame}, {port_type::frame},
-        [s](const stage_plan&) { return std::make_unique<fake_worker>(s); });
+    add("worker", {port_type::frame}, {port_type::frame}, [s](const stage_plan&) {
+      return std::make_unique<fake_worker>(s);
+    });
   }
   void queue(fake_queue::settings s) {
-    add("queue", {port_type::frame}, {port_type::frame},
-        [s](const stage_plan&) { return std::make_unique<fake_queue>(s); });
+    add("queue", {port_type::frame}, {port_type::frame}, [s](const stage_plan&) {
+      return std::make_unique<fake_queue>(s);
+    });
     kinds_.back()->own_queue = true;
   }
   /// @param throws_at frame id.
   void sink(std::uint64_t throws_at = ~std::uint64_t{0}) {
     const auto index = stages_.size();
-    add("sink" + std::to_string(index), {port_type::frame}, {}, [this, index, throws_at](const stage_plan&) {
-      return std::make_unique<fake_sink>(
-        [this, index](const std::string& line) {
-          const std::lock_guard lock{mutex_};
-          traces_[index].push_back(line);
-        },
-        facts_->streams.size(), throws_at);
-    });
+    add(
+      "sink" + std::to_string(index), {port_type::frame}, {},
+      [this, index, throws_at](const stage_plan&) {
+        return std::make_unique<fake_sink>(
+          [this, index](const std::string& line) {
+            const std::lock_guard lock{mutex_};
+            traces_[index].push_back(line);
+          },
+          facts_->streams.size(), throws_at);
+      });
     stages_[index].settles = true;
   }
   void edge(stage_index from, stage_index to, edge_limits limits) {
@@ -350,6 +368,14 @@ public:
   virtual_executor& virtually() { return dynamic_cast<virtual_executor&>(*executor_); }
   const std::vector<event>& events() const { return events_; }
 
+  /// Items whose credit has not come back, on all edges.
+  std::uint64_t under_way() const {
+    std::uint64_t items = 0;
+    for (const auto& h : hosts_)
+      for (std::size_t e = 0; e < h->wiring().outputs.size(); ++e)
+        items += h->under_way(e);
+    return items;
+  }
   /// Every account: captured = ended + held by a stage.
   void check_accounts() const {
     for (const auto& s : stages_) {
@@ -367,8 +393,9 @@ public:
   }
 
 private:
-  void add(std::string name, std::vector<port_type> in, std::vector<port_type> out,
-           std::function<std::unique_ptr<stage>(const stage_plan&)> make) {
+  void add(
+    std::string name, std::vector<port_type> in, std::vector<port_type> out,
+    std::function<std::unique_ptr<stage>(const stage_plan&)> make) {
     auto kind = std::make_unique<stage_description>();
     kind->name = name;
     if (!in.empty())
@@ -409,12 +436,13 @@ private:
     }
     ledger_ = std::make_unique<ledger>(
       stages_.size(), std::vector<std::vector<std::uint32_t>>(facts_->streams.size(), all));
-    telemetry_ = std::make_unique<telemetry>(stages_.size(), edges_.size(), facts_->streams.size(), [this](const event& e) {
-      const std::lock_guard lock{mutex_};
-      events_.push_back(e);
-      if (on_event_)
-        on_event_(e);
-    });
+    telemetry_ = std::make_unique<telemetry>(
+      stages_.size(), edges_.size(), facts_->streams.size(), [this](const event& e) {
+        const std::lock_guard lock{mutex_};
+        events_.push_back(e);
+        if (on_event_)
+          on_event_(e);
+      });
     std::vector<supervisor::member> members;
     for (const auto& s : stages_)
       members.push_back({s.plan.name, s.inputs.empty(), s.settles, s.settles});

@@ -104,6 +104,26 @@ TEST_CASE("an edge is bounded in bytes, and an item above the bound passes alone
   CHECK(small.put(of_bytes(3)).out.empty());
 }
 
+TEST_CASE("credit is counted out and back, and never comes back twice") {
+  buffer_pool pool{4, 100};
+  frame f;
+  f.buffer = pool.acquire();
+  for (const auto policy : {overflow_policy::block, overflow_policy::drop_oldest}) {
+    CAPTURE(to_string(policy));
+    outlet out{0, 1, {2, 0, policy, 2}};
+    out.put(item{f});
+    out.put(frame_of(1, 0));
+    CHECK(out.under_way() == 2);
+    CHECK_THROWS_WITH_AS(out.grant({0, 0, 2, 100}), "an edge got more credit back than it gave", std::logic_error);
+    CHECK_THROWS_AS(out.grant({0, 0, 1, 101}), std::logic_error);
+    CHECK(out.under_way() == 2);
+    out.grant({0, 0, 1, 100});
+    out.grant({0, 1, 1, 0});
+    CHECK(out.under_way() == 0);
+    CHECK_THROWS_AS(out.grant({0, 1, 1, 0}), std::logic_error);
+  }
+}
+
 TEST_CASE("a stop takes what waits") {
   outlet out{0, 1, {1, 0, overflow_policy::block, 1}};
   out.put(frame_of(0, 0));

@@ -23,6 +23,8 @@ void in_both_placements(Build build, Check check) {
     else
       g.run_virtually();
     CHECK(g.control().finished());
+    if (!threads) // there its last messages may still be under way
+      CHECK(g.under_way() == 0);
     check(g);
   }
 }
@@ -58,8 +60,7 @@ TEST_CASE("a slow stage holds a file back, on the virtual clock to the milliseco
   g.edge(0, 1, blocking(2));
   g.edge(1, 2, blocking(2));
   g.run_virtually();
-  CHECK(g.trace()
-        == std::vector<std::string>{"0:0@10", "0:1@20", "0:2@30", "0:3@40", "0:4@50"});
+  CHECK(g.trace() == std::vector<std::string>{"0:0@10", "0:1@20", "0:2@30", "0:3@40", "0:4@50"});
 }
 
 TEST_CASE("a stage holds back the stream that is ahead, and its source with it") {
@@ -70,50 +71,69 @@ TEST_CASE("a stage holds back the stream that is ahead, and its source with it")
   g.edge(0, 1, {4, 0, overflow_policy::block, 2});
   g.edge(1, 2, {4, 0, overflow_policy::block, 2});
   g.run_virtually();
-  CHECK(g.trace()
-        == std::vector<std::string>{"0:0@0", "1:0@0", "0:1@0", "1:1@0", "0:2@0", "1:2@0", "0:3@0",
-                                    "1:3@0", "0:4@0", "1:4@0", "0:5@0", "1:5@0"});
+  CHECK(
+    g.trace()
+    == std::vector<std::string>{
+      "0:0@0", "1:0@0", "0:1@0", "1:1@0", "0:2@0", "1:2@0", "0:3@0", "1:3@0", "0:4@0", "1:4@0",
+      "0:5@0", "1:5@0"});
   CHECK(g.numbers().edge(0).peak <= 4);
   CHECK(g.ended(2, outcome::delivered) == 12);
 }
 
 TEST_CASE("a dropping edge gives every drop an outcome and never holds the source back") {
   for (const auto policy : {overflow_policy::drop_oldest, overflow_policy::drop_newest}) {
-    CAPTURE(to_string(policy));
+    CAPTURE(std::string{to_string(policy)});
     fake_graph g;
     g.source({.frames = 100, .every = milliseconds{1}});
-    g.worker({.takes = milliseconds{10}});
+    g.queue({.takes = milliseconds{10}});
     g.sink();
-    g.edge(0, 1, {4, 0, overflow_policy::block, 1});
-    g.edge(1, 2, {2, 0, policy, 1});
+    g.edge(0, 1, {4, 0, policy, 1});
+    g.edge(1, 2, blocking(2));
     g.run_virtually();
     CHECK(g.control().finished());
-    CHECK(g.ended(2, outcome::delivered) == 100);
+    // Nine in the 99 ms of the source, and the four that the queue held when it ended.
+    CHECK(g.ended(2, outcome::delivered) == 13);
+    CHECK(g.ended(2, outcome::dropped) == 87);
+    CHECK(g.numbers().edge(0).drops == 87);
+    CHECK(g.numbers().edge(0).peak == 4);
+    CHECK(g.now() == graph_time{milliseconds{130}});
+    CHECK(g.under_way() == 0);
   }
-  fake_graph g;
-  g.source({.frames = 100, .every = milliseconds{1}});
-  g.sink();
-  g.edge(0, 1, {2, 0, overflow_policy::drop_oldest, 1});
-  g.run_virtually();
-  CHECK(g.control().finished());
-  CHECK(g.ended(1, outcome::delivered) + g.ended(1, outcome::dropped) == 100);
 }
 
 TEST_CASE("a slow branch with a dropping edge does not slow the other one") {
-  fake_graph g;
-  g.source({.frames = 50, .every = milliseconds{2}});
-  g.sink();
-  g.worker({.takes = milliseconds{20}});
-  g.sink();
-  g.edge(0, 1, blocking(4));
-  g.edge(0, 2, {2, 0, overflow_policy::drop_oldest, 1});
-  g.edge(2, 3, blocking(2));
-  g.run_virtually();
-  CHECK(g.control().finished());
-  CHECK(g.ended(1, outcome::delivered) == 50);
-  CHECK(g.trace(1).back() == "0:49@98");
-  CHECK(g.ended(1, outcome::dropped) == 0);
-  CHECK(g.ended(3, outcome::delivered) + g.ended(3, outcome::dropped) == 50);
+  // source -> worker -> sink, and worker -> queue -> sink
+  const auto build = [](fake_graph& g, overflow_policy policy) {
+    g.source({.frames = 50, .every = milliseconds{2}});
+    g.worker({});
+    g.sink();
+    g.queue({.takes = milliseconds{20}});
+    g.sink();
+    g.edge(0, 1, blocking(4));
+    g.edge(1, 2, blocking(4));
+    g.edge(1, 3, {2, 0, policy, 1});
+    g.edge(3, 4, blocking(2));
+  };
+  for (const auto policy : {overflow_policy::drop_oldest, overflow_policy::drop_newest}) {
+    CAPTURE(std::string{to_string(policy)});
+    in_both_placements(
+      [&](fake_graph& g) { build(g, policy); },
+      [&](fake_graph& g) {
+        CHECK(g.ended(2, outcome::delivered) == 50);
+        CHECK(g.ended(2, outcome::dropped) == 0);
+        CHECK(g.ended(4, outcome::delivered) + g.ended(4, outcome::dropped) == 50);
+        // Drops are counted on the edge where they happen, and on no other one.
+        CHECK(g.numbers().edge(2).drops == g.ended(4, outcome::dropped));
+        for (const auto other : {0, 1, 3})
+          CHECK(g.numbers().edge(static_cast<std::size_t>(other)).drops == 0);
+      });
+    fake_graph g;
+    build(g, policy);
+    g.run_virtually();
+    CHECK(g.ended(4, outcome::delivered) == 6); // four in 98 ms, and the two that the queue held
+    for (std::size_t n = 0; n < 50; ++n)
+      CHECK(g.trace(2).at(n) == "0:" + std::to_string(n) + "@" + std::to_string(2 * n));
+  }
 }
 
 TEST_CASE("a stage that throws fails its frame alone and goes on") {
@@ -200,6 +220,66 @@ TEST_CASE("a stop gives everything under way an outcome") {
   CHECK(sums.captured == 10);
   CHECK(sums.outcomes[static_cast<std::size_t>(outcome::delivered)] == 3);
   CHECK(sums.reasons[static_cast<std::size_t>(reason::stopped)] == 7);
+}
+
+TEST_CASE("a drain or a stop ends a graph within a bounded time, whatever its state") {
+  struct row {
+    const char* state;
+    fake_worker::settings worker;
+    int at;      ///< ms
+    int drained; ///< ms from there until it is over; -1: not before it is stopped
+    int stopped;
+    bool queued =
+      false; ///< behind a queue with 40 ms of work for each frame, instead of the worker
+  };
+  // A frame each 10 ms for 10 s.
+  const row rows[]{
+    {"before its first frame", {}, -1, 0, 0},
+    {"warming up", {.warms_up = milliseconds{300}}, 100, 200, 200},
+    {"running", {}, 500, 10, 0},
+    {"all queues full", {}, 2'000, 200, 0, true},
+    {"its worker fails at each frame", {.throws_at = {1, 2, 3, 4, 5}}, 35, 20, 10},
+    {"its worker has failed for good", {.throws_at = {1, 2, 3, 4}}, 500, 10, 10},
+    {"its worker hangs", {.hangs_at = {7}}, 500, -1, 0},
+    {"over", {}, 20'000, 0, 0},
+  };
+  for (const auto& r : rows)
+    for (const bool stops : {false, true}) {
+      CAPTURE(std::string{r.state});
+      CAPTURE(stops);
+      fake_graph g;
+      g.source({.frames = 1000, .every = milliseconds{10}});
+      if (r.queued)
+        g.queue({.takes = milliseconds{40}});
+      else
+        g.worker(r.worker);
+      g.sink();
+      g.edge(0, 1, {4, 0, overflow_policy::drop_oldest, 1});
+      g.edge(1, 2, blocking(4));
+      const graph_time asked{milliseconds{r.at}};
+      g.run_virtually(asked);
+      if (stops)
+        g.control().stop();
+      else
+        g.control().drain();
+      const auto ends_by = asked + milliseconds{stops ? r.stopped : std::max(0, r.drained)};
+      g.virtually().run(ends_by, [&] { g.check_accounts(); });
+      if (!stops && r.drained < 0) {
+        CHECK_FALSE(g.control().finished());
+        g.control().stop(); // as `running::finish` does when its patience is over
+        g.virtually().run(ends_by, [&] { g.check_accounts(); });
+      }
+      CHECK(g.control().finished());
+      const auto sums = g.accounts().total();
+      CHECK(sums.captured == sums.ended());
+      CHECK(g.under_way() == 0);
+      // Asked again, in either way, it stays over.
+      g.control().drain();
+      g.control().stop();
+      g.virtually().run(never, [&] { g.check_accounts(); });
+      CHECK(g.control().finished());
+      CHECK(g.accounts().total().captured == sums.captured);
+    }
 }
 
 TEST_CASE("a stop on threads leaves nothing in flight") {
@@ -304,8 +384,9 @@ TEST_CASE("an edge whose policy is fail fails its stage, and loses no frame") {
   CHECK(g.ended(2, outcome::delivered) == sums.captured - 1);
   CHECK(g.numbers().edge(0).drops == 1);
   REQUIRE(g.control().failed());
-  CHECK(g.control().failed()->to_string()
-        == "source: the edge to queue is full, and its policy is `fail`");
+  CHECK(
+    g.control().failed()->to_string()
+    == "source: the edge to queue is full, and its policy is `fail`");
 }
 
 TEST_CASE("a listener that throws harms nobody") {
@@ -322,6 +403,41 @@ TEST_CASE("a listener that throws harms nobody") {
       CHECK(g.ended(2, outcome::delivered) == 19);
       CHECK(g.numbers().events_untold == 1);
     });
+}
+
+TEST_CASE(
+  "a live stream's queue that stays full raises an alarm that says what to do; a file's does not") {
+  for (const bool live : {true, false}) {
+    CAPTURE(live);
+    fake_graph g;
+    g.source({.frames = 1200, .every = milliseconds{10}, .live = live});
+    g.queue({.takes = milliseconds{20}});
+    g.sink();
+    g.edge(0, 1, {10, 0, overflow_policy::drop_oldest, 1});
+    g.edge(1, 2, blocking(2));
+    g.run_virtually();
+    CHECK(g.control().finished());
+    std::vector<std::string> told;
+    for (const auto& e : g.events())
+      told.push_back(e.where + ": " + e.sentence);
+    if (!live) {
+      CHECK(told.empty());
+      continue;
+    }
+    // Said once while it is full, whatever comes and goes.
+    REQUIRE(told.size() >= 1);
+    CHECK(
+      told[0]
+      == "queue: its queue has been full for 80 % of its 10 places on average; add a worker, lower "
+         "the size of "
+         "hyperframes, or revise budget and time-outs");
+    CHECK(told.size() == 1);
+    const auto raised = g.events()[0].when - graph_time{};
+    CHECK(
+      raised
+      > milliseconds{3'200}); // 80 % of the way takes ln 5 time constants of 2 s, once it is full
+    CHECK(raised < milliseconds{4'000});
+  }
 }
 
 // ---- queues and lanes --------------------------------------------------------------------------
@@ -346,10 +462,23 @@ TEST_CASE("an edge bounded by bytes gives its credit back, lane by lane") {
       g.source({.frames = 40, .streams = 2, .bytes = 1000});
       g.worker({.streams = 2, .of_first = 2});
       g.sink();
-      g.edge(0, 1, {32, 2000, overflow_policy::block, 2}); // two frames; credit would return in eights
+      g.edge(
+        0, 1, {32, 2000, overflow_policy::block, 2}); // two frames; credit would return in eights
       g.edge(1, 2, blocking(4, 2));
     },
     [](fake_graph& g) { CHECK(g.ended(2, outcome::delivered) == 80); });
+}
+
+TEST_CASE("credit comes back when the last item leaves, also where an end waits behind it") {
+  fake_graph g;
+  g.source({.frames = 3}); // fewer than a lot, and the end comes with them
+  g.worker({});
+  g.sink();
+  g.edge(0, 1, blocking(32));
+  g.edge(1, 2, blocking(32));
+  g.run_virtually();
+  CHECK(g.control().finished());
+  CHECK(g.under_way() == 0);
 }
 
 TEST_CASE("a stage with a queue of its own gives bytes back too") {
