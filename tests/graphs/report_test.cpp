@@ -63,12 +63,14 @@ TEST_CASE("lost frames of the device and the lag stand in both summaries") {
   line.live = true;
   line.device_lost = 12;
   line.lag = {8, 1500us, 2ms, 3250us, 4ms};
+  line.longest_gap = 1234ms;
   const auto text = to_text(s);
   CHECK(holds(text, "lag p50 ms  lag p99 ms"));
   CHECK(holds(text, "1.50        3.25"));
-  CHECK(holds(text, "12"));
+  CHECK(holds(text, "1234\n"));
   const auto j = nlohmann::json::parse(to_json(s));
   CHECK(j["streams"]["cam"]["device_lost"] == 12);
+  CHECK(j["streams"]["cam"]["longest_gap_ms"] == 1234);
   CHECK(j["streams"]["cam"]["lag_ms"]["p50"] == 1.5);
   CHECK(j["streams"]["cam"]["lag_ms"]["p99"] == 3.25);
   line.live = false;

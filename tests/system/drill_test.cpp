@@ -1,11 +1,11 @@
 // The rehearsal: every fault that the project knows of, in one graph.
 #include "tests/system/collected.hpp"
-#include "tests/system/films.hpp"
 #include "tests/system/folder.hpp"
 #include "tests/system/summary_checks.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -23,8 +23,10 @@ graph drill_to(const std::string& path) {
 }
 
 /// What must hold whatever goes wrong.
-void check_drill(const run_summary& s, const std::vector<std::string>& lines) {
-  check_ledger(s);
+/// @param threads in real time: the worker that hangs is left behind, and a machine that stands
+/// still for longer than the latency budget makes frames expire, as it should.
+void check_drill(const run_summary& s, const std::vector<std::string>& lines, bool threads) {
+  check_ledger(s, threads ? 1 : 0);
   CHECK_FALSE(s.failed);
   CHECK(lines.size() == s.ledger.captured);
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> last; // epoch, next id
@@ -43,13 +45,31 @@ void check_drill(const run_summary& s, const std::vector<std::string>& lines) {
       continue;
     INFO("stream ", stream.id);
     // Its own frames are sound; what fails is a frame that a worker was told to fail on.
-    CHECK(count_of(stream.sums, outcome::delivered) + count_of(stream.sums, reason::inference)
-          == stream.sums.captured);
+    const auto expired = threads ? count_of(stream.sums, reason::deadline) : 0;
+    CHECK(
+      count_of(stream.sums, outcome::delivered) + count_of(stream.sums, reason::inference) + expired
+      == stream.sums.captured);
+    CHECK(expired <= stream.sums.captured / 10);
     CHECK(stream.epochs == 1);
   }
+  const auto line = [&](const std::string& id) {
+    const auto at = std::ranges::find(s.streams, id, &run_summary::stream_line::id);
+    REQUIRE(at != s.streams.end());
+    return *at;
+  };
+  CHECK(line("clocks.jumping").epochs == 3);
+  CHECK(line("lives.mute").silences >= 1);
+  CHECK(line("lives.mute").longest_gap >= std::chrono::seconds{7});
+  CHECK(count_of(line("frames.damaged").sums, reason::corrupt) > 10);
+  CHECK(line("frames.gappy").device_lost >= 4);
+  CHECK(count_of(s.ledger, reason::inference) > 0);
   for (const auto& e : s.edges)
     CHECK(e.peak_depth <= e.capacity + (e.overflow.starts_with("drop") ? 1 : 0));
 }
+
+const std::set<std::string> all_kinds{
+  "corrupt", "duplicate", "gap",  "hang", "jitter", "jump_back", "jump_forward", "lying_rate",
+  "resize",  "silence",   "skew", "slow", "throw",  "vanish",    "wrong_shape"};
 
 std::set<std::string> kinds_of(const run_summary& s) {
   std::set<std::string> kinds;
@@ -62,33 +82,31 @@ std::set<std::string> kinds_of(const run_summary& s) {
 
 } // namespace
 
-TEST_CASE("the drill on the virtual clock: every fault happens and is named, and every rule holds") {
+TEST_CASE(
+  "the drill on the virtual clock: every fault happens and is named, and every rule holds") {
   const test_folder folder;
   std::string lines[2];
   for (auto& text : lines) {
     const auto summary = run_virtually(drill_to(folder / "drill.jsonl"));
     text = content_of(folder / "drill.jsonl");
-    check_drill(summary, lines_of(text));
+    check_drill(summary, lines_of(text), false);
     CHECK(summary.ledger.captured > 17'000);
-    CHECK(kinds_of(summary)
-          == std::set<std::string>{"corrupt", "duplicate", "gap", "hang", "jitter", "jump_back", "jump_forward",
-                                   "lying_rate", "resize", "silence", "skew", "slow", "throw", "vanish",
-                                   "wrong_shape"});
+    CHECK(kinds_of(summary) == all_kinds);
     CHECK(to_text(summary).find("fault asked for") != std::string::npos);
   }
   CHECK((lines[0] == lines[1]));
 }
 
-TEST_CASE("the drill's beginning on threads, in real time") {
+TEST_CASE("the whole drill on threads, in real time") {
   const test_folder folder;
-  running run{drill_to(folder / "drill.jsonl")};
-  // The first 200 frames of a stream hold a lost worker, wrong results and slow ones.
-  wait_for("200 frames of each stream", [&] {
-    const auto p = run.progress();
-    return std::ranges::all_of(p.streams, [](const account_sums& s) { return s.captured >= 200; });
-  });
-  run.drain();
-  const auto summary = run.finish();
-  check_drill(summary, lines_of(content_of(folder / "drill.jsonl")));
-  CHECK(kinds_of(summary).contains("vanish"));
+  run_summary summary;
+  {
+    running run{drill_to(folder / "drill.jsonl")};
+    summary = run.finish();
+  }
+  check_drill(summary, lines_of(content_of(folder / "drill.jsonl")), true);
+  CHECK(
+    summary.ledger.captured
+    > 15'000); // of a camera that nobody asks in time the device loses frames
+  CHECK(kinds_of(summary) == all_kinds);
 }

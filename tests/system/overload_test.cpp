@@ -45,6 +45,7 @@ void check_shares(const run_summary& s) {
   for (const auto& line : s.streams) {
     INFO("stream ", line.id);
     const auto own = static_cast<double>(count_of(line.sums, outcome::delivered));
+    CHECK(line.longest_gap > 0ms);
     CHECK(own >= 0.45 * all);
     CHECK(own <= 0.55 * all);
   }
@@ -175,6 +176,40 @@ TEST_CASE(
     }
     check_ledger(summary);
   }
+}
+
+TEST_CASE("each stream's longest gap between two results is reported") {
+  setting_of s{
+    .streams = "cam{1..2}",
+    .camera = "fps: 20, frames: 100",
+    .size = "1",
+    .infer = "simulated: { fixed: 1ms, per_slot: 0ms }, batch: { max: 1 }"};
+  auto text = overloaded(s);
+  const auto run = [](const std::string& graph_text) {
+    collected_results results;
+    const auto summary =
+      run_virtually(graph::from_text(graph_text), never, calling({{"program", results.taker()}}));
+    CHECK(results.fault() == "");
+    return summary;
+  };
+  const auto plain = run(text);
+  check_ledger(plain);
+  for (const auto& line : plain.streams)
+    CHECK(
+      line.longest_gap
+      == 50ms); // a period: what comes in step is served in the same order each time
+  // A second camera, silent for 2 s: frame 10 is due at 500 ms, and the next that is seen at 2.5 s.
+  const auto at = text.find("stages:");
+  text.insert(
+    at,
+    "  - { id: mute, camera: { type: synthetic, scene: counter, size: 32x32, fps: 20, frames: 100, "
+    "faults: [ { kind: silence, at: [10], for: 2s } ] } }\n");
+  const auto summary = run(text);
+  check_ledger(summary);
+  REQUIRE(summary.streams.size() == 3);
+  CHECK(summary.streams[0].longest_gap <= 52ms);
+  CHECK(summary.streams[2].longest_gap >= 2049ms);
+  CHECK(summary.streams[2].longest_gap <= 2053ms);
 }
 
 TEST_CASE("a quick model is kept busy, a slow one is sent nothing ahead") {

@@ -101,12 +101,13 @@ struct run_of {
 };
 
 /// 80 frames in hyperframes and batches of eight.
-void run_script(const std::shared_ptr<script>& s, int workers, const std::string& hang_after, run_of& into) {
+void run_script(
+  const std::shared_ptr<script>& s, int workers, const std::string& hang_after, run_of& into) {
   std::mutex mutex;
-  const auto text = with(chain(file_camera("cam", 80)),
-                         "type: infer, from: schedule, model: " + small_model,
-                         "type: scripted, from: schedule, workers: " + std::to_string(workers)
-                           + ", hang_after: " + hang_after);
+  const auto text = with(
+    chain(file_camera("cam", 80)), "type: infer, from: schedule, model: " + small_model,
+    "type: scripted, from: schedule, workers: " + std::to_string(workers)
+      + ", hang_after: " + hang_after);
   auto options = calling({{"program", into.results.taker()}}, [&](const event& e) {
     const std::lock_guard lock{mutex};
     into.alarms.push_back(e.where + ": " + e.sentence);
@@ -140,24 +141,28 @@ TEST_CASE("a worker that hangs is replaced, and nothing is lost") {
 
 TEST_CASE("a batch that brings two workers down is quarantined, the others are delivered") {
   const auto s = std::make_shared<script>();
-  s->at = {{2, script::act::vanish}, {3, script::act::vanish}}; // one worker: the second one is the retry
+  s->at = {
+    {2, script::act::vanish}, {3, script::act::vanish}}; // one worker: the second one is the retry
   run_of run;
   run_script(s, 1, "10s", run);
   CHECK(count_of(run.summary.ledger, outcome::delivered) == 72);
   CHECK(count_of(run.summary.ledger, reason::quarantined) == 8);
   for (std::uint64_t id = 16; id < 24; ++id)
     CHECK(run.results.of(0)[id]->why == reason::quarantined);
-  CHECK(run.alarms
-        == std::vector<std::string>{
-          "infer: worker 0 is lost: its device is gone; a new one takes its place",
-          "infer: worker 0 is lost: its device is gone; a new one takes its place, and the batch is not tried "
-          "again"});
+  CHECK(
+    run.alarms
+    == std::vector<std::string>{
+      "infer: worker 0 is lost: its device is gone; a new one takes its place",
+      "infer: worker 0 is lost: its device is gone; a new one takes its place, and the batch is "
+      "not tried "
+      "again"});
   check_ledger(run.summary);
 }
 
 TEST_CASE("a worker that vanishes costs nobody a frame") {
   const auto s = std::make_shared<script>();
-  s->at = {{0, script::act::vanish}, {9, script::act::vanish}}; // far apart: not the retry of the first
+  s->at = {
+    {0, script::act::vanish}, {9, script::act::vanish}}; // far apart: not the retry of the first
   run_of run;
   run_script(s, 3, "10s", run);
   CHECK(count_of(run.summary.ledger, outcome::delivered) == 80);
@@ -165,25 +170,76 @@ TEST_CASE("a worker that vanishes costs nobody a frame") {
   check_ledger(run.summary);
 }
 
-TEST_CASE("a drain with a worker that hangs is bounded: what it holds is stopped, the ledger closes") {
-  const auto s = std::make_shared<script>();
-  s->at = {{2, script::act::hang}};
-  collected_results results;
-  const auto text = with(chain(file_camera("cam", 80)), "type: infer, from: schedule, model: " + small_model,
-                         "type: scripted, from: schedule, workers: 1, hang_after: 1h");
-  {
-    running run{graph::from_text(text, "test", {}, with_script(s)), calling({{"program", results.taker()}})};
-    s->hangs->wait_until_entered();
-    run.drain();
-    const auto summary = run.finish(std::chrono::milliseconds{200});
-    CHECK(summary.in_flight == 0);
-    CHECK(summary.ledger.captured == summary.ledger.ended());
-    CHECK(count_of(summary.ledger, outcome::delivered) == 16);
-    CHECK(count_of(summary.ledger, reason::stopped) == summary.ledger.captured - 16);
-    CHECK(summary.threads_left_behind == 1);
+TEST_CASE("a drain or a stop with a worker that hangs is bounded: what is held is stopped, the "
+          "ledger closes") {
+  for (const bool stops : {false, true}) {
+    CAPTURE(stops);
+    const auto s = std::make_shared<script>();
+    s->at = {{2, script::act::hang}};
+    collected_results results;
+    const auto text = with(
+      chain(file_camera("cam", 80)), "type: infer, from: schedule, model: " + small_model,
+      "type: scripted, from: schedule, workers: 1, hang_after: 1h");
+    {
+      running run{
+        graph::from_text(text, "test", {}, with_script(s)),
+        calling({{"program", results.taker()}})};
+      s->hangs->wait_until_entered();
+      if (stops)
+        run.stop();
+      else
+        run.drain();
+      const auto begin = std::chrono::steady_clock::now();
+      const auto summary = run.finish(std::chrono::milliseconds{200});
+      CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds{30});
+      CHECK(summary.in_flight == 0);
+      CHECK(summary.ledger.captured == summary.ledger.ended());
+      CHECK(count_of(summary.ledger, outcome::delivered) == 16);
+      CHECK(count_of(summary.ledger, reason::stopped) == summary.ledger.captured - 16);
+      CHECK(summary.threads_left_behind == 1);
+    }
+    CHECK(results.fault() == "");
+    s->hangs->release();
   }
-  CHECK(results.fault() == "");
+}
+
+TEST_CASE("what is queued expires while the only worker is busy, shows as gaps in order, and makes "
+          "room for more") {
+  constexpr std::uint64_t frames = 400; // far more than all queues and tensors hold
+  const auto s = std::make_shared<script>();
+  s->at = {{0, script::act::hang}};
+  std::atomic<std::uint64_t> seen[2] = {0, 0};
+  std::atomic<std::uint64_t> odd{0};
+  collected_results results{[&](const frame_result& r) {
+    ++seen[r.meta.stream];
+    if (r.what == outcome::expired && (r.why != reason::ttl || r.inferred))
+      ++odd;
+  }};
+  const auto infer = with(
+    chain(file_camera("a", frames) + file_camera("b", frames)),
+    "type: infer, from: schedule, model: " + small_model,
+    "type: scripted, from: schedule, workers: 1, hang_after: 1h, batch: { max: 8 }");
+  const auto text =
+    with(infer, "type: schedule, from: bundle", "type: schedule, from: bundle, ttl: 50ms");
+  running run{
+    graph::from_text(text, "test", {}, with_script(s)), calling({{"program", results.taker()}})};
+  s->hangs->wait_until_entered();
+  // The worker holds a hyperframe of one stream: the other one comes to its end all the same.
+  wait_for("the other stream's gaps", [&] { return seen[0] == frames || seen[1] == frames; });
+  const auto other = seen[0] == frames ? 0U : 1U;
+  CHECK(seen[1 - other] == 0); // behind the hyperframe that is in work
+  CHECK_FALSE(run.finished());
   s->hangs->release();
+  const auto summary = run.finish();
+  CHECK(results.fault() == "");
+  CHECK(odd == 0);
+  CHECK(count_of(summary.streams[other].sums, reason::ttl) == frames);
+  CHECK(results.of(1 - other)[0]->what == outcome::delivered);
+  CHECK(
+    count_of(summary.streams[1 - other].sums, outcome::expired)
+      + count_of(summary.streams[1 - other].sums, outcome::delivered)
+    == frames);
+  check_ledger(summary);
 }
 
 TEST_CASE("what others finish while a worker hangs fits the reorder space: nothing is lost") {
@@ -195,8 +251,10 @@ TEST_CASE("what others finish while a worker hangs fits the reorder space: nothi
       "  capture:  { type: capture }\n"
       "  bundle:   { type: bundle, from: capture, size: 1 }\n"
       "  schedule: { type: schedule, from: bundle }\n"
-      "  infer:    { type: infer, from: schedule, backend: simulated, simulated: { fixed: 1ms, per_slot: 0ms },\n"
-      "              workers: 3, batch: { max: 1 }, hang_after: 2s, faults: [ { kind: hang, at: [2] } ] }\n"
+      "  infer:    { type: infer, from: schedule, backend: simulated, simulated: { fixed: 1ms, "
+      "per_slot: 0ms },\n"
+      "              workers: 3, batch: { max: 1 }, hang_after: 2s, faults: [ { kind: hang, at: "
+      "[2] } ] }\n"
       "  unbundle: { type: unbundle, from: infer }\n"
       "  program:  { type: callback, from: unbundle }\n");
   collected_results results;
