@@ -114,17 +114,18 @@ double delay_line::median_slope(std::size_t count) const {
   auto last = slopes.begin();
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = i + 1; j < count; ++j)
-      if (const auto run = windows_[j].at - windows_[i].at; run != 0)
-        *last++ = fraction(windows_[j].least - windows_[i].least, run);
+      if (const auto run = distance_ns(windows_[j].at, windows_[i].at); run != 0)
+        *last++ = fraction(distance_ns(windows_[j].least, windows_[i].least), run);
   return last == slopes.begin() ? 0 : median(slopes.begin(), last);
 }
 
 double delay_line::growth(std::size_t from, std::size_t to) const {
   const auto& older = windows_[windows_.size() - 1 - from];
   const auto& newer = windows_[windows_.size() - 1 - to];
+  const auto more = static_cast<double>(distance_ns(newer.least, older.least));
   const auto time =
-    distance_ns(newer.at + newer.least, older.at + older.least); // between the arrivals
-  return time > 0 ? fraction(distance_ns(newer.least, older.least), time) : 0;
+    static_cast<double>(distance_ns(newer.at, older.at)) + more; // between the arrivals
+  return time > 0 ? more / time : 0;
 }
 
 } // namespace hyperframes
