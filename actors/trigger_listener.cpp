@@ -73,6 +73,15 @@ std::optional<listen_address> read_address(const std::string& text) {
   return result;
 }
 
+void take_datagram(std::string_view bytes, const listen_limits& limits, trigger_port& port) {
+  if (bytes.size() > limits.datagram)
+    return port.refuse("a datagram was too large");
+  while (!bytes.empty() && std::string_view{"\r\n\t \0", 5}.find(bytes.back()) != bytes.npos)
+    bytes.remove_suffix(1);
+  if (port.fire(bytes) == trigger_result::unknown)
+    port.refuse("a datagram named no stream, group or stage");
+}
+
 struct trigger_listener::state {
   asio::io_context io{1};
   asio::ip::udp::socket datagrams{io};
@@ -91,22 +100,12 @@ struct trigger_listener::state {
           return;
         try {
           if (!e)
-            on_datagram(size);
+            take_datagram(std::string_view{datagram.data(), size}, limits, *port);
         } catch (const std::bad_alloc&) {
           port->refuse(no_memory);
         }
         receive();
       });
-  }
-
-  void on_datagram(std::size_t size) {
-    if (size > limits.datagram)
-      return port->refuse("a datagram was too large");
-    std::string_view name{datagram.data(), size};
-    while (!name.empty() && std::string_view{"\r\n\t \0", 5}.find(name.back()) != name.npos)
-      name.remove_suffix(1);
-    if (port->fire(name) == trigger_result::unknown)
-      port->refuse("a datagram named no stream, group or stage");
   }
 };
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace hyperframes {
 
@@ -26,6 +27,9 @@ struct listen_limits {
   std::size_t connections = 16;
   std::chrono::milliseconds patience{5000}; ///< for a whole request, and between two of a connection
 };
+
+/// Fires the trigger that a datagram asks for, or counts it as refused.
+void take_datagram(std::string_view bytes, const listen_limits& limits, trigger_port& port);
 
 /// Fires a trigger for each UDP datagram and each HTTP POST.
 ///
