@@ -17,17 +17,6 @@ struct unit {
   std::int64_t factor;
 };
 
-constexpr std::array<unit, 8> time_units{{
-  {"h", 3'600'000'000'000},
-  {"min", 60'000'000'000},
-  {"s", 1'000'000'000},
-  {"ms", 1'000'000},
-  {"us", 1'000},
-  {"µs", 1'000},
-  {"ns", 1},
-  {"", 0}, // no unit: 0 only
-}};
-
 constexpr std::array<unit, 11> byte_units{{
   {"TiB", std::int64_t{1} << 40},
   {"TB", 1'000'000'000'000},
@@ -55,8 +44,6 @@ number_with_unit(std::string_view text, const std::array<unit, N>& units) {
   for (const auto& u : units) {
     if (u.name != name)
       continue;
-    if (u.factor == 0 && *number != 0)
-      return {};
     return std::round(*number * static_cast<double>(u.factor));
   }
   return {};
@@ -80,7 +67,7 @@ bool is_whole_number(std::string_view text) {
 template <std::size_t N>
 std::string write_with_unit(std::int64_t value, const std::array<unit, N>& units) {
   for (const auto& u : units)
-    if (u.factor > 0 && value % u.factor == 0 && (value != 0 || u.factor == 1 || u.name == "s"))
+    if (value % u.factor == 0 && (value != 0 || u.factor == 1))
       return std::to_string(value / u.factor) + std::string{u.name};
   return std::to_string(value);
 }
@@ -139,11 +126,6 @@ std::optional<double> read_number(std::string_view text) {
   return value;
 }
 
-std::optional<duration> read_duration(std::string_view text) {
-  const auto ns = read_with_unit(text, time_units);
-  return ns ? std::optional{duration{*ns}} : std::nullopt;
-}
-
 std::optional<std::int64_t> read_bytes(std::string_view text) {
   const auto bytes = read_with_unit(text, byte_units);
   return bytes && *bytes >= 0 ? bytes : std::nullopt;
@@ -167,7 +149,7 @@ bool is_out_of_range(const parameter& p, std::string_view text) {
     case parameter_type::integer:
       return is_whole_number(text) && !read_integer(text);
     case parameter_type::duration:
-      return number_with_unit(text, time_units) && !read_duration(text);
+      return is_endless_duration(text);
     case parameter_type::bytes:
       return number_with_unit(text, byte_units) && !read_bytes(text);
     case parameter_type::size:
@@ -178,23 +160,10 @@ bool is_out_of_range(const parameter& p, std::string_view text) {
   }
 }
 
-std::string write_duration(duration d) {
-  return write_with_unit(d.count(), time_units);
-}
-
 std::string write_bytes(std::uint64_t bytes) {
   if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
     return std::to_string(bytes);
   return write_with_unit(static_cast<std::int64_t>(bytes), byte_units);
-}
-
-std::string write_number(double n) {
-  std::array<char, 64> text{};
-  const auto whole = n == std::floor(n) && std::abs(n) < 1e15;
-  const auto end =
-    whole ? std::to_chars(text.data(), text.data() + text.size(), static_cast<std::int64_t>(n)).ptr
-          : std::to_chars(text.data(), text.data() + text.size(), n).ptr;
-  return {text.data(), end};
 }
 
 std::string write_value(const setting& s) {
@@ -282,23 +251,6 @@ std::string range_in_words(const parameter& p) {
   if (p.most)
     return "at most " + write_bound(p, *p.most) + unit;
   return {};
-}
-
-std::string counted(std::uint64_t n, std::string_view what) {
-  auto text = std::to_string(n) + ' ' + std::string{what};
-  if (n != 1)
-    text += what.ends_with("ch") ? "es" : "s";
-  return text;
-}
-
-std::string join_words(const std::vector<std::string>& words, std::string_view last) {
-  std::string result;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0)
-      result += i + 1 == words.size() ? last : ", ";
-    result += words[i];
-  }
-  return result;
 }
 
 std::string nearest_name(std::string_view found, const std::vector<std::string>& known) {

@@ -2,19 +2,20 @@
 
 #include "runtime/description.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/written.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-/// Values as they are written in graph files, and the words for them in sentences.
+/// Values as they are written in graph files, beside those of runtime/written.hpp, and the words for
+/// them in sentences.
 namespace hyperframes {
 
 /// @returns none where `text` is not wholly such a value.
 std::optional<std::int64_t> read_integer(std::string_view text);
 std::optional<double> read_number(std::string_view text);     ///< finite
-std::optional<duration> read_duration(std::string_view text); ///< "40ms"; "0" needs no unit
 std::optional<std::int64_t> read_bytes(std::string_view text);
 std::optional<pixel_size> read_size(std::string_view text);
 
@@ -22,10 +23,8 @@ std::optional<pixel_size> read_size(std::string_view text);
 /// any, or below 0 where there is nothing below.
 bool is_out_of_range(const parameter& p, std::string_view text);
 
-/// Back into text that the functions above read as the same value: 250000000ns is "250ms".
-std::string write_duration(duration d);
+/// Back into text that the functions above read as the same value.
 std::string write_bytes(std::uint64_t bytes); ///< in the largest unit that is exact
-std::string write_number(double n);
 std::string write_value(const setting& s); ///< "unset" where it has no value
 
 /// For reading only: "1.2 GB", "880 kB", rounded.
@@ -36,12 +35,6 @@ std::string type_in_words(const parameter& p);
 /// "1 to 4096 frames", "at least 0"; empty where there is no bound.
 std::string range_in_words(const parameter& p);
 const char* to_string(parameter_type type); ///< "integer", "duration", ...
-
-/// "1 stream", "2 streams", "2 batches": `what` is the singular.
-std::string counted(std::uint64_t n, std::string_view what);
-
-/// "a", "a and b", "a, b and c".
-std::string join_words(const std::vector<std::string>& words, std::string_view last = " and ");
 
 /// The known name that `found` was most likely meant to be; empty where none is near.
 std::string nearest_name(std::string_view found, const std::vector<std::string>& known);

@@ -49,19 +49,8 @@ graph load(const graph_arguments& arguments) {
 }
 
 duration parse_length(const std::string& text) {
-  static const std::pair<const char*, double> units[]
-    = {{"ns", 1e0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}};
-  std::size_t used = 0;
-  double value = -1;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  if (used > 0 && value >= 0)
-    for (const auto& [unit, ns] : units)
-      if (text.substr(used) == unit && value * ns < 9e18)
-        return duration{static_cast<std::int64_t>(value * ns)};
+  if (const auto length = read_duration(text); length && *length >= duration{})
+    return *length;
   throw failure(make_error(errc::graph_invalid, "--duration " + text,
                            "expected a time such as 90s, 500ms or 2min"));
 }
