@@ -38,7 +38,7 @@ struct bundle_options {
   std::uint32_t ring() const { return pre ? std::max(size, *pre + 1) : 0; }
 };
 
-/// Whose frames fill the hyperframes.
+/// Whose frames fill the hyperframes: one stream's, or those of a group.
 struct bundle_lane {
   std::uint32_t group = 0;           ///< index into `graph_facts::groups`
   std::vector<stream_index> members; ///< streams of one moment, in order
@@ -51,6 +51,9 @@ struct bundle_lane {
   std::int32_t priority = 0;
   std::optional<pack_spec> pack; ///< with width and height; none: no tensor is made
 };
+
+/// @returns 1.5 size * every / fps: by when the lane's hyperframe is late.
+duration late_after(const bundle_options& options, const bundle_lane& lane);
 
 /// What the bundlers of a stage share.
 struct bundle_shared {

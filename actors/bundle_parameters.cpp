@@ -1,5 +1,7 @@
 #include "actors/bundle_parameters.hpp"
 
+#include "runtime/defaults.hpp"
+
 #include <algorithm>
 
 namespace hyperframes {
@@ -60,6 +62,24 @@ parameter release_parameter() {
                "`window` nor `trigger` without `pre` is given."}}};
 }
 
+bundle_lane lane_of(const graph_facts& graph, std::uint32_t group, std::vector<stream_index> members) {
+  bundle_lane lane;
+  lane.group = group;
+  lane.members = std::move(members);
+  lane.live = false;
+  lane.fps = 0;
+  lane.priority = graph.streams[lane.members.front()].priority;
+  for (auto s : lane.members) {
+    const auto& facts = graph.streams[s];
+    const auto fps = facts.fps > 0 ? facts.fps : defaults::assumed_fps;
+    lane.fps = lane.fps > 0 ? std::min(lane.fps, fps) : fps;
+    lane.paced = lane.paced && facts.fps > 0;
+    lane.live = lane.live || facts.live;
+    lane.priority = std::max(lane.priority, facts.priority);
+  }
+  return lane;
+}
+
 } // namespace
 
 std::vector<parameter> bundle_parameters() {
@@ -110,6 +130,23 @@ bundle_over bundle_over_of(const settings& s) {
   return text == "cameras" ? bundle_over::cameras
          : text == "both"  ? bundle_over::both
                            : bundle_over::time;
+}
+
+std::vector<bundle_lane> bundle_lanes(
+  bundle_over over, const graph_facts& graph, std::span<const stream_index> streams) {
+  std::vector<bundle_lane> lanes;
+  for (std::uint32_t g = 0; g < graph.groups.size(); ++g) {
+    std::vector<stream_index> members;
+    for (auto s : graph.groups[g].streams)
+      if (std::ranges::find(streams, s) != streams.end())
+        members.push_back(s);
+    if (over == bundle_over::time)
+      for (auto s : members)
+        lanes.push_back(lane_of(graph, g, {s}));
+    else if (!members.empty())
+      lanes.push_back(lane_of(graph, g, std::move(members)));
+  }
+  return lanes;
 }
 
 bundle_options bundle_options_of(const settings& s) {

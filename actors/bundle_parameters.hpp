@@ -13,6 +13,11 @@ enum class bundle_over : std::uint8_t { time, cameras, both };
 
 std::vector<parameter> bundle_parameters();
 bundle_over bundle_over_of(const settings& s);
+
+/// The lanes of a stage that `streams` pass, in the order of the groups and of their members. What is
+/// packed is left open.
+std::vector<bundle_lane> bundle_lanes(bundle_over over, const graph_facts& graph,
+                                      std::span<const stream_index> streams);
 /// With `late` where nothing else bounds the time: no `timeout`, no `window`, and no `trigger` that is
 /// waited for.
 bundle_options bundle_options_of(const settings& s);

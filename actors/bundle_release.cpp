@@ -14,6 +14,10 @@ graph_time next_edge(graph_time t, duration window) {
 
 } // namespace
 
+duration late_after(const bundle_options& options, const bundle_lane& lane) {
+  return duration{static_cast<std::int64_t>(1.5e9 * options.size * options.every / lane.fps)};
+}
+
 /// A file's window goes by its frames' times: `moment` is the first one behind its edge.
 bool bundler::past_window(std::span<const entry> moment) const {
   if (lane_.live || !options_.window || own_ == 0)
@@ -44,9 +48,7 @@ bundler::bound bundler::bound_after(graph_time t0) const {
   if (options_.timeout)
     offer(later_by(t0, *options_.timeout), release_reason::timeout);
   if (options_.late)
-    offer(
-      later_by(t0, duration{static_cast<std::int64_t>(1.5e9 * options_.size * options_.every / lane_.fps)}),
-      release_reason::late);
+    offer(later_by(t0, late_after(options_, lane_)), release_reason::late);
   if (options_.window)
     offer(next_edge(t0, *options_.window), release_reason::window);
   return b;

@@ -1,6 +1,5 @@
 #include "actors/bundle.hpp"
 #include "actors/bundle_parameters.hpp"
-#include "runtime/defaults.hpp"
 #include "runtime/stream_stats.hpp"
 
 #include <algorithm>
@@ -38,18 +37,8 @@ public:
     shared_.stage = plan.name;
     shared_.sequence = {plan.graph->node, plan.graph->run, 0};
     shared_.counter = plan.graph->hyperframes;
-    const auto& groups = plan.graph->groups;
-    for (std::uint32_t g = 0; g < groups.size(); ++g) {
-      std::vector<stream_index> members;
-      for (auto s : groups[g].streams)
-        if (std::ranges::find(plan.streams, s) != plan.streams.end())
-          members.push_back(s);
-      if (over_ == bundle_over::time)
-        for (auto s : members)
-          add_lane(plan, g, {s});
-      else if (!members.empty())
-        add_lane(plan, g, std::move(members));
-    }
+    for (auto& lane : bundle_lanes(over_, *plan.graph, plan.streams))
+      add_lane(plan, std::move(lane));
     std::size_t bytes = 0;
     for (const auto& b : bundlers_)
       if (const auto& pack = b.lane().pack)
@@ -97,23 +86,9 @@ public:
   }
 
 private:
-  void add_lane(const stage_plan& plan, std::uint32_t group, std::vector<stream_index> members) {
-    bundle_lane lane;
-    lane.group = group;
-    lane.members = std::move(members);
-    lane.live = false;
-    lane.fps = 0;
-    lane.paced = true;
-    lane.priority = plan.graph->streams[lane.members.front()].priority;
-    for (auto s : lane.members) {
-      const auto& facts = plan.graph->streams[s];
-      const auto fps = facts.fps > 0 ? facts.fps : defaults::assumed_fps;
-      lane.fps = lane.fps > 0 ? std::min(lane.fps, fps) : fps;
-      lane.paced = lane.paced && facts.fps > 0;
-      lane.live = lane.live || facts.live;
-      lane.priority = std::max(lane.priority, facts.priority);
+  void add_lane(const stage_plan& plan, bundle_lane lane) {
+    for (auto s : lane.members)
       lane_of_[s] = static_cast<std::uint32_t>(bundlers_.size()) + 1;
-    }
     if (plan.config->has("priority"))
       lane.priority = static_cast<std::int32_t>(plan.config->integer("priority"));
     lane.pack = pack_of(plan, lane);

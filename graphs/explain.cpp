@@ -226,15 +226,20 @@ std::string explain_dispatch(const checked_graph& graph, const graph_plan& plan)
 }
 
 std::string explain_waits(const checked_graph& graph, const graph_plan& plan) {
+  const auto endless = [](const graph_plan::wait_line& w) { return w.longest == duration::max(); };
+  const bool live = std::ranges::any_of(plan.facts->streams, &stream_facts::live);
   text_table table;
   for (const auto& w : plan.waits)
-    table.add({write_duration(w.longest), w.what, w.why});
+    table.add({endless(w) ? "no bound" : write_duration(w.longest), w.what, w.why});
   std::string sum = "together " + write_duration(plan.longest_wait);
-  if (const auto* budget = std::get_if<duration>(&graph.latency_budget.value))
+  if (std::ranges::any_of(plan.waits, endless))
+    sum += " and what has no bound";
+  if (const auto* budget = std::get_if<duration>(&graph.latency_budget.value); budget && live)
     sum += ", leaves " + write_duration(*budget - plan.longest_wait)
            + " of the latency budget for the work itself";
   else
-    sum += "; no latency budget";
+    sum += budget ? "; the latency budget holds for live streams, and there are none"
+                  : "; no latency budget";
   return "\nworst wait of a frame, by the rules of the graph\n"
          + (plan.waits.empty() ? "  no rule makes a frame wait\n" : table.text()) + "  " + sum
          + '\n' + explain_dispatch(graph, plan);

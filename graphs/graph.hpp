@@ -116,11 +116,11 @@ struct graph_plan {
   std::uint64_t memory_total = 0;
   struct wait_line {
     std::string what; ///< "bundle.release.timeout"
-    duration longest{};
+    duration longest{}; ///< `duration::max()`: nothing bounds it
     std::string why;
   };
   std::vector<wait_line> waits; ///< along the longest path
-  duration longest_wait{};
+  duration longest_wait{};      ///< the sum of those that are bounded
   std::vector<std::string> remarks; ///< rules that can never fire, and the like
 };
 

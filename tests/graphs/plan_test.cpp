@@ -198,25 +198,30 @@ TEST_CASE("memory is the sum of its lines, the largest first") {
 }
 
 TEST_CASE("waits add up along the longest path") {
-  const auto [g, plan] = plan_of(good);
+  const auto live = with("fps: 30", "fps: 30, live: true");
+  const auto [g, plan] = plan_of(live);
   REQUIRE(plan.waits.size() == 3);
   CHECK(plan.waits[0].what == "align.wait");
   CHECK(plan.waits[1].what == "bundle.release.timeout");
   CHECK(plan.waits[2].what == "schedule.ttl");
   CHECK(plan.longest_wait == 440ms);
   // A ttl counts only where it is the smaller bound.
-  CHECK(plan_of(with("ttl: 100ms", "ttl: 200ms")).plan.longest_wait == 340ms);
+  CHECK(plan_of(with("ttl: 100ms", "ttl: 200ms", live)).plan.longest_wait == 340ms);
   // Release rules are alternatives; without any, `late` holds: 1.5 x 8 / 30 fps.
   CHECK(
-    plan_of(with(", timeout: 300ms", "", with("latency_budget: 500ms\n", ""))).plan.longest_wait
+    plan_of(with(", timeout: 300ms", "", with("latency_budget: 500ms\n", "", live)))
+      .plan.longest_wait
     == 540ms);
   CHECK(
-    plan_of(with("timeout: 300ms", "timeout: 300ms, late: true", with("fps: 30", "fps: 60")))
+    plan_of(with("timeout: 300ms", "timeout: 300ms, late: true", with("fps: 30", "fps: 60", live)))
       .plan.longest_wait
     == 340ms);
   CHECK(
-    plan_of(small_graph("{ type: fake }", "size: 1, release: { timeout: 3s }")).plan.longest_wait
+    plan_of(small_graph("{ type: fake, live: true }", "size: 1, release: { timeout: 3s }"))
+      .plan.longest_wait
     == 0ms);
+  // Files are waited for: only a ttl ends what they wait.
+  CHECK(plan_of(good).plan.longest_wait == 100ms);
 }
 
 TEST_CASE("faults of the plan") {
@@ -253,7 +258,7 @@ TEST_CASE("faults of the plan") {
        "which would then be lost: raise it to 167, or leave it out\n");
   CHECK(one("{ type: unbundle", "{ type: unbundle, reorder: 2000") == "");
   CHECK(
-    plan_faults(small_graph() + "latency_budget: 100ms\n")
+    plan_faults(small_graph("{ type: fake, live: true }") + "latency_budget: 100ms\n")
     == "g.yaml:11:17: latency_budget is 100ms, but the waits alone may take 200ms: "
        "bun.release.late 200ms; raise the budget or lower a wait\n");
   CHECK(
@@ -336,20 +341,14 @@ TEST_CASE("remarks on rules that can never fire") {
   const auto live = [](const std::string& bundle) {
     return small_graph("{ type: fake, live: true }", bundle);
   };
+  const auto plain = with(", wait: 40ms", "", with(", timeout: 300ms", ""));
   const row rows[]{
-    {live("size: 8, release: { timeout: 200ms }"),
-     "bun: release.timeout 200ms comes before count 8, which takes 233.3ms: count never fires on a "
-     "stream at its full rate\n"},
-    {live("size: 1, release: { timeout: 200ms }"),
-     "bun: a hyperframe of one moment is full at once: release.timeout never fires\n"},
-    {live("size: 4, release: { late: false }"),
-     "bun: count alone releases its hyperframes: when 'a' falls silent, its last frames wait until "
-     "it goes on; set release.timeout\n"},
-    {with("ttl: 100ms", "ttl: 500ms"),
+    {with("ttl: 100ms", "ttl: 500ms", with("fps: 30", "fps: 30, live: true")),
      "schedule.ttl 500ms is not below latency_budget 500ms: the deadline always comes first, ttl "
-     "never fires\n"
+     "never fires\n"},
+    {with("ttl: 100ms", "ttl: 500ms", plain),
      "schedule: order: deadline acts as fifo, as files have no deadline\n"},
-    {good, "schedule: order: deadline acts as fifo, as files have no deadline\n"},
+    {plain, "schedule: order: deadline acts as fifo, as files have no deadline\n"},
     {with("sch: { ", "sch: { order: deadline, ", live("size: 4")),
      "sch: order: deadline acts as fifo, as the graph has no latency_budget\n"},
     {with("sch: { ", "sch: { order: priority, ", live("size: 4")),
