@@ -76,7 +76,8 @@ struct bundle_shared {
 /// With `pre` only triggers make hyperframes. One at time T on the time line asks for the last `pre`
 /// moments before T and the first size - pre from T on. A frame that several triggers ask for is own
 /// in the first of their hyperframes and context in the others; one that was in none when it leaves
-/// the ring of the last max(size, pre + 1) moments is `skipped (untriggered)`. t0 is never before the
+/// the ring of the last max(size, pre + 1) moments, or when a hyperframe begins behind it, is
+/// `skipped (untriggered)`. t0 is never before the
 /// trigger's arrival. A trigger that comes when the first moment from T on has left the ring gets
 /// nothing. Triggers take effect in the order of their moments; one that comes behind a later one asks
 /// for nothing that is older than what that one asked for.
@@ -172,9 +173,10 @@ private:
   void keep(std::span<const entry> moment, graph_time place, graph_time arrived, graph_time now,
             output& to);
   void let_oldest_go(output& to);
+  void skip_oldest(output& to);
   void ask(const trigger& t, graph_time now, output& to);
   void serve(graph_time now, output& to);
-  bool open_next();
+  bool open_next(output& to);
   void fill_window(output& to);
   void close_window(release_reason why, graph_time now, output& to);
   void rearm();

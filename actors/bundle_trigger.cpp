@@ -36,8 +36,14 @@ void bundler::keep(
   serve(now, to);
 }
 
-/// The oldest moment leaves the ring: what no trigger has asked for is skipped.
+/// The oldest moment leaves the ring; triggers for it come too late from now on.
 void bundler::let_oldest_go(output& to) {
+  gone_ = std::max(gone_, ring_.at(ring_.begin()).place);
+  skip_oldest(to);
+}
+
+/// What no trigger has asked for is skipped.
+void bundler::skip_oldest(output& to) {
   for (auto& e : ring_.at(ring_.begin()).entries)
     if (std::exchange(e.own, false)) {
       const auto& meta = e.content->meta;
@@ -45,7 +51,6 @@ void bundler::let_oldest_go(output& to) {
         {meta.stream, meta.epoch, meta.frame_id, 1, outcome::skipped, reason::untriggered});
       --waiting_;
     }
-  gone_ = std::max(gone_, ring_.at(ring_.begin()).place);
   ring_.pop();
 }
 
@@ -72,7 +77,7 @@ void bundler::ask(const trigger& t, graph_time now, output& to) {
 
 /// Fills the open window from the ring, and opens the next one where it is known what that needs.
 void bundler::serve(graph_time now, output& to) {
-  while (window_ || open_next()) {
+  while (window_ || open_next(to)) {
     fill_window(to);
     if (next_ < window_end_)
       break;
@@ -82,7 +87,7 @@ void bundler::serve(graph_time now, output& to) {
 }
 
 /// @returns false where no trigger waits whose moments are known.
-bool bundler::open_next() {
+bool bundler::open_next(output& to) {
   if (requests_.empty() || !requests_.front().first)
     return false;
   const auto& r = requests_.front();
@@ -93,6 +98,9 @@ bool bundler::open_next() {
   next_ = window_first_;
   window_ = true;
   requests_.erase(requests_.begin());
+  // No later trigger gets what stands before: whose results follow must not wait for it.
+  while (ring_.begin() < window_first_)
+    skip_oldest(to);
   return true;
 }
 
@@ -140,7 +148,7 @@ void bundler::wake_ring(graph_time now, output& to) {
     const auto why = due_for_;
     if (!window_) {
       requests_.front().first = ring_.end();
-      open_next();
+      open_next(to);
       fill_window(to);
     }
     close_window(why, now, to);
@@ -152,7 +160,7 @@ void bundler::flush_ring(graph_time now, output& to) {
   for (auto& r : requests_)
     if (!r.first)
       r.first = ring_.end();
-  while (window_ || open_next()) {
+  while (window_ || open_next(to)) {
     fill_window(to);
     close_window(
       next_ < window_end_ ? release_reason::flush : release_reason::trigger, now, to);
