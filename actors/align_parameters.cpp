@@ -105,6 +105,10 @@ std::uint32_t align_depth(const settings& s) {
   return std::max(8U, 2 + static_cast<std::uint32_t>(std::ceil(frames)));
 }
 
+std::string when_silent(const std::string& name) {
+  return "while others of its group go on, the sets of " + name + " leave without it";
+}
+
 stage_description describe_align() {
   stage_description d;
   d.name = "align";

@@ -32,7 +32,7 @@ align_options read(const settings& s) {
 class align_stage final : public stage {
 public:
   explicit align_stage(const stage_plan& plan)
-    : facts_(plan.graph), places_(plan.graph->streams.size()) {
+    : name_(plan.name), facts_(plan.graph), places_(plan.graph->streams.size()) {
     auto options = read(*plan.config);
     const auto& graph = *plan.graph;
     for (std::uint32_t g = 0; g < graph.groups.size(); ++g) {
@@ -117,8 +117,12 @@ private:
     }
   }
 
+  /// Of streams whose silence `capture` cannot see; it tells of all others, and of what follows here.
   void tell(stream_index s, const silence_watch::change& change, stage_context& context) const {
-    const auto stream = "stream " + facts_->streams[s].id;
+    const auto& facts = facts_->streams[s];
+    if (facts.live && facts.fps > 0)
+      return;
+    const auto stream = "stream " + facts.id;
     const auto time = [](duration d) {
       char text[32];
       std::snprintf(text, sizeof text, "%.3f s", in_seconds(d));
@@ -132,9 +136,10 @@ private:
       context.alarm(
         stream
         + (change.since ? " is silent since " + time(change.since->time_since_epoch()) : std::string{" has given no frame yet"})
-        + "; sets leave without it");
+        + "; " + when_silent(name_));
   }
 
+  std::string name_;
   std::shared_ptr<const graph_facts> facts_;
   std::vector<aligner> groups_;
   std::vector<place_in_groups> places_; ///< by stream

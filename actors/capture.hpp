@@ -2,6 +2,7 @@
 
 #include "actors/camera_reader.hpp"
 #include "actors/stream_numbering.hpp"
+#include "runtime/defaults.hpp"
 #include "runtime/stage.hpp"
 
 #include <functional>
@@ -41,6 +42,9 @@ struct capture_resource : stage_resource {
     std::size_t frames_ahead = 0;
     std::uint32_t prefetch = 1; ///< frames read ahead of what the graph has taken; files only
     bool attached = true;       ///< from the start
+    /// Silent when it gives no frame for so long, and for `defaults::silent_periods` of its periods.
+    duration silent_after = defaults::silent_after;
+    std::string when_silent{}; ///< what follows then, for the sentence that tells of it
   };
   std::vector<source> sources;
   std::function<void(stream_index)> captured; ///< counts a frame in the ledger

@@ -14,15 +14,16 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 std::string seconds(duration d) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f s", in_seconds(d));
+  std::snprintf(text, sizeof text, "%.3f s", in_seconds(d));
   return text;
 }
 
 /// How long a stream may give nothing before it is silent; `duration::max()` where no rate is known.
-duration grace_of(const camera_info& info) {
+duration grace_of(const capture_resource::source& source) {
+  const auto& info = source.info;
   if (!info.live || info.fps <= 0)
     return duration::max();
-  return std::max<duration>(defaults::silent_after,
+  return std::max<duration>(source.silent_after,
                             duration{static_cast<std::int64_t>(defaults::silent_periods * 1e9 / info.fps)});
 }
 
@@ -134,7 +135,7 @@ void capture_input::send(const std::function<void(stream_index)>& captured, arri
   if (silent_) {
     silent_ = false;
     stats.silent.store(false, relaxed);
-    tell("frames come again, after " + seconds(f.arrived - last_arrival_), context);
+    context.alarm("stream " + id_ + " is back after " + seconds(f.arrived - last_arrival_));
   }
   last_arrival_ = f.arrived;
   if (const auto end = numbering_.epoch_before(f.captured, as_arrival(f.arrived)))
@@ -170,7 +171,7 @@ void capture_input::report(stage_context& context) {
 }
 
 graph_time capture_input::watch(stage_context& context) {
-  const auto grace = grace_of(source_.info);
+  const auto grace = grace_of(source_);
   if (!reader_ || ended_ || silent_ || detaching_ || grace == duration::max())
     return never;
   const auto due = later_by(last_arrival_, grace);
@@ -180,7 +181,9 @@ graph_time capture_input::watch(stage_context& context) {
   auto& stats = context.numbers(source_.stream);
   stats.silent.store(true, relaxed);
   stats.silences.fetch_add(1, relaxed);
-  tell("no frame has come for " + seconds(context.now() - last_arrival_) + ": it is silent", context);
+  context.alarm(
+    "stream " + id_ + " is silent since " + seconds(last_arrival_.time_since_epoch())
+    + (source_.when_silent.empty() ? "" : "; " + source_.when_silent));
   return never;
 }
 

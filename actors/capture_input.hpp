@@ -36,7 +36,7 @@ public:
 
   /// Sends what has come, as far as there is credit.
   void forward(const std::function<void(stream_index)>& captured, stage_context& context);
-  /// Tells of a silence. @returns when to look again.
+  /// Tells of a silence, and what follows. @returns when to look again.
   graph_time watch(stage_context& context);
 
   const std::shared_ptr<camera_reader>& reader() const { return reader_; } ///< null: no camera

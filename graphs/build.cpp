@@ -1,11 +1,14 @@
 #include "graphs/build.hpp"
 
+#include "actors/align_parameters.hpp"
 #include "actors/capture.hpp"
 #include "actors/sinks/sinks.hpp"
 #include "actors/trigger.hpp"
 #include "cameras/push.hpp"
 #include "graphs/check.hpp"
+#include "graphs/plan.hpp"
 #include "runtime/defaults.hpp"
+#include "runtime/written.hpp"
 
 #include <algorithm>
 #include <set>
@@ -60,6 +63,25 @@ std::vector<std::vector<stage_index>> settlers_below(const checked_graph& graph)
   return result;
 }
 
+/// When a stream counts as silent, and what follows: `capture` tells, before `align` acts.
+void add_silence(
+  const checked_graph& graph, const graph_plan& plan, capture_resource::source& source) {
+  const auto& group = plan.facts->groups[plan.facts->streams[source.stream].group].streams;
+  for (const auto& stage : graph.stages) {
+    const auto passes = [&](stream_index s) {
+      return std::ranges::find(stage.streams, s) != stage.streams.end();
+    };
+    const auto* after = duration_at(*stage.config, "silent_after");
+    if (!after || !passes(source.stream) || std::ranges::count_if(group, passes) < 2)
+      continue;
+    source.silent_after = std::min(source.silent_after, *after);
+    source.when_silent +=
+      (source.when_silent.empty() ? "" : "; ")
+      + (*after > defaults::silent_after ? "from " + write_duration(*after) + " on, " : std::string{})
+      + when_silent(stage.name);
+  }
+}
+
 std::shared_ptr<capture_resource> cameras_of(
   const checked_graph& graph, const graph_plan& plan, const checked_stage& stage,
   wired_graph& into) {
@@ -81,6 +103,7 @@ std::shared_ptr<capture_resource> cameras_of(
          return made;
        },
        plan.frames_ahead[s], std::max(1U, plan.prefetch[s]), stream.attached});
+    add_silence(graph, plan, resource->sources.back());
   }
   return resource;
 }
