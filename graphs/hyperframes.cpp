@@ -205,7 +205,7 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
         errc::graph_invalid, stream.mark.to_string(),
         "stream '" + stream.id + "' has camera '" + stream.camera->name
           + "', which is real: on the virtual clock every part must be "
-            "simulated; use camera `synthetic`"));
+            "simulated; use camera `synthetic` or `timeline`"));
   for (const auto& stage : g.checked().stages)
     if (stage.resource && !stage.resource->simulated)
       throw failure(make_error(errc::graph_invalid, stage.mark.to_string(),

@@ -156,6 +156,31 @@ TEST_CASE("the program fires a running graph") {
   CHECK(run.trigger("trigger") == trigger_result::closed);
 }
 
+TEST_CASE("the graph that docs/triggers.md shows runs") {
+  const auto page = content_of(HYPERFRAMES_SOURCE_DIR "/docs/triggers.md");
+  const std::string fence = "```yaml\n";
+  const auto begin = page.find(fence);
+  REQUIRE(begin != std::string::npos);
+  auto stages = page.substr(begin + fence.size());
+  stages.resize(stages.find("```"));
+  // Its ports may be taken here.
+  for (const std::string port : {":5005", ":8080"}) {
+    REQUIRE(stages.find(port) != std::string::npos);
+    stages.replace(stages.find(port), port.size(), ":0");
+  }
+  const auto g = graph::from_text("hyperframes: 1\nstreams:\n" + pushed + stages + program);
+  released seen;
+  running run{g, seen.options()};
+  for (int i = 0; i < 6; ++i)
+    push(run, i);
+  CHECK(run.trigger("barrier") == trigger_result::taken);
+  CHECK(seen.wait_repeating([&](int n) { push(run, 6 + n); }));
+  run.input("cam")->close();
+  check_ledger(run.finish());
+  REQUIRE_FALSE(seen.all.empty());
+  CHECK(seen.all[0]->descriptor.slots.size() == 8);
+}
+
 TEST_CASE("messages fire a running graph") {
   for (const auto* kind : {"udp", "http"}) {
     CAPTURE(std::string{kind});

@@ -79,7 +79,10 @@ TEST_CASE("a real camera does not run on the virtual clock") {
     "film.yaml");
   CHECK_THROWS_WITH_AS(
     run_virtually(g),
-    doctest::Contains("film.yaml:3:11: stream 'film' has camera 'video', which is real"), failure);
+    doctest::Contains(
+      "film.yaml:3:11: stream 'film' has camera 'video', which is real: on the virtual clock every "
+      "part must be simulated; use camera `synthetic` or `timeline`"),
+    failure);
 }
 
 TEST_CASE("real inference does not run on the virtual clock") {
@@ -113,4 +116,50 @@ TEST_CASE("a simulated device takes its time on the virtual clock, to the nanose
   const auto two = run_virtually(graph::from_text(text(2)));
   check_ledger(two);
   CHECK(two.wall == std::chrono::milliseconds{90});
+}
+
+TEST_CASE("a silence is told once: who, since when, and what follows") {
+  struct row {
+    const char* what;
+    std::string align, follows;
+    std::size_t silences = 2; // one of 700 ms, one of 3 s
+  };
+  const std::string without = "while others of its group go on, the sets of align leave without it";
+  const row rows[]{
+    {"nobody waits for it", "", "", 1},
+    {"align does", ", type: align", "; " + without, 1},
+    {"for longer", ", type: align, silent_after: 2s", "; from 2s on, " + without, 1},
+    {"for less", ", type: align, silent_after: 500ms", "; " + without, 2},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(std::string{r.what});
+    const std::string cam = "camera: { type: synthetic, scene: counter, size: 32x32, fps: 20, frames: 200";
+    auto stages = std::string{"  capture: { type: capture }\n"};
+    if (!r.align.empty())
+      stages += "  align: { from: capture" + r.align + " }\n";
+    const auto g = graph::from_text(
+      "hyperframes: 1\nstreams:\n  - { id: sound, group: g, " + cam + " } }\n  - { id: mute, group: g, "
+      + cam
+      + ", faults: [ { kind: silence, at: [40], for: 700ms }, { kind: silence, at: [100], for: 3s } ] } }\n"
+        "stages:\n"
+      + stages + "  nothing: { type: \"null\", from: " + (r.align.empty() ? "capture" : "align") + " }\n");
+    std::vector<std::string> told;
+    run_options options;
+    options.on_event = [&](const event& e) {
+      if (e.sentence.find("silent") != std::string::npos || e.sentence.find("back") != std::string::npos)
+        told.push_back(e.sentence);
+    };
+    run_virtually(g, never, options);
+    std::vector<std::string> expected;
+    if (r.silences > 1)
+      expected = {"stream mute is silent since 1.950 s" + r.follows, "stream mute is back after 0.750 s"};
+    expected.push_back("stream mute is silent since 4.950 s" + r.follows);
+    expected.push_back("stream mute is back after 3.050 s");
+    std::string all, wanted;
+    for (const auto& t : told)
+      all += t + '\n';
+    for (const auto& t : expected)
+      wanted += t + '\n';
+    CHECK(all == wanted);
+  }
 }
