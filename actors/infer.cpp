@@ -272,8 +272,28 @@ std::vector<parameter> parameters() {
                                 .initial = initial_value(std::int64_t{defaults::batch_slots}),
                                 .least = 1,
                                 .most = 4096,
-                                .unit = "slots"}}});
+                                .unit = "slots"},
+                               {.name = "adaptive",
+                                .type = parameter_type::boolean,
+                                .help = "true: a batch gets as many slots, up to `max`, as gain throughput; "
+                                        "false: as many as are waiting.",
+                                .initial = initial_value(false)},
+                               {.name = "target",
+                                .type = parameter_type::duration,
+                                .help = "Of adaptive: the longest that a worker should be at one batch; "
+                                        "batches shrink where it is missed.",
+                                .least = 0.0001,
+                                .most = 3600}}});
   return result;
+}
+
+void check_batch(const settings& config, const source_mark& mark, std::vector<fault>& faults) {
+  if (!config.has("batch"))
+    return;
+  const auto& b = config.group("batch");
+  if (b.has("target") && !b.flag("adaptive"))
+    faults.push_back({mark, "batch.target is for batches that adapt, and batch.adaptive is false: "
+                            "set adaptive: true, or leave target out"});
 }
 
 expected<stage_resource_ptr> load(const settings& config, const std::string& folder) {
@@ -290,9 +310,14 @@ expected<stage_resource_ptr> load(const settings& config, const std::string& fol
   resource->simulated = m.simulated_time(1).has_value();
   if (config.has("workers"))
     resource->workers = static_cast<std::uint32_t>(config.integer("workers"));
-  resource->batch_slots = config.has("batch")
-                            ? static_cast<std::uint32_t>(config.group("batch").integer("max"))
-                            : defaults::batch_slots;
+  resource->batch_slots = defaults::batch_slots;
+  if (config.has("batch")) {
+    const auto& b = config.group("batch");
+    resource->batch_slots = static_cast<std::uint32_t>(b.integer("max"));
+    resource->adaptive = b.flag("adaptive");
+    if (b.has("target"))
+      resource->batch_target = b.time("target");
+  }
   resource->loaded = std::move(*loaded);
   return stage_resource_ptr{std::move(resource)};
 }
@@ -306,8 +331,9 @@ stage_description describe_infer() {
   d.inputs = {{"in", {port_type::batch}, "batches from `schedule`"}};
   d.outputs = {{"out", {port_type::result}, "a result per hyperframe, or part of one"}};
   d.parameters = parameters();
-  d.check = [](const settings& config, const source_mark&, std::vector<fault>& faults) {
+  d.check = [](const settings& config, const source_mark& mark, std::vector<fault>& faults) {
     check_worker_faults(config, faults);
+    check_batch(config, mark, faults);
   };
   d.load = load;
   d.holds = [](const settings& config) {

@@ -54,6 +54,8 @@ public:
 
   explicit scheduler(const schedule_options& options);
 
+  /// Fills the next batches up to so many slots.
+  void set_batch_slots(std::uint32_t slots) { options_.batch_slots = slots; }
   void add(hyperframe_ptr h, graph_time now);
   /// Removes what has expired. Call it before `next`.
   void expire(graph_time now, expired& to);

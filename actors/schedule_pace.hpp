@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
+#include <utility>
 
 namespace hyperframes {
 
@@ -20,9 +22,19 @@ class dispatch_pace {
 public:
   explicit dispatch_pace(std::uint32_t workers);
 
-  void left(graph_time now);
-  /// `batches` have come back; what never left is not counted.
-  void back(std::uint32_t batches, graph_time now);
+  struct dispatched {
+    std::uint32_t slots = 0;
+    bool full = false; ///< more was waiting than it could hold
+  };
+  struct returned {
+    dispatched batch;
+    duration service{};
+  };
+
+  void left(const dispatched& batch, graph_time now);
+  /// A batch has come back. @returns which, and how long it was worked on; nothing where none had
+  /// left.
+  std::optional<returned> back(graph_time now);
 
   bool worker_free() const { return under_way_.size() < workers_; }
   /// True where batches are known to take less than `defaults::quick_batch`.
@@ -32,8 +44,8 @@ public:
 
 private:
   std::uint32_t workers_;
-  std::deque<graph_time> under_way_; ///< when they left
-  std::deque<graph_time> returned_;  ///< when the last `workers_` came back
+  std::deque<std::pair<dispatched, graph_time>> under_way_; ///< and when they left
+  std::deque<graph_time> returned_;                         ///< when the last `workers_` came back
   bool known_ = false;
   duration mean_{}, deviation_{};
 };

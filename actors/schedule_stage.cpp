@@ -1,3 +1,4 @@
+#include "actors/batch_sizer.hpp"
 #include "actors/schedule.hpp"
 #include "actors/schedule_pace.hpp"
 #include "runtime/defaults.hpp"
@@ -31,15 +32,29 @@ schedule_options read(const stage_plan& plan) {
   return o;
 }
 
+/// None where every batch is filled up to the most slots.
+std::optional<batch_sizer> sizer_of(const stage_plan& plan) {
+  if (!plan.below || !plan.below->adaptive)
+    return std::nullopt;
+  return batch_sizer{{.most = batch_slots(plan), .target = plan.below->batch_target}};
+}
+
 constexpr std::size_t expired_port = 1;
 
 class schedule_stage final : public stage {
 public:
   explicit schedule_stage(const stage_plan& plan)
-    : scheduler_(read(plan)), pace_(plan.below ? plan.below->workers : 1) {}
+    : scheduler_(read(plan)),
+      pace_(plan.below ? plan.below->workers : 1),
+      sizer_(sizer_of(plan)),
+      run_(plan.below ? plan.below->fixed_batch : 0) {}
 
   void on_item(item i, stage_context& context) override {
-    scheduler_.add(std::get<hyperframe_ptr>(std::move(i)), context.now());
+    auto h = std::get<hyperframe_ptr>(std::move(i));
+    if (sizer_)
+      sizer_->saw_hyperframe(
+        std::max(run_, static_cast<std::uint32_t>(h->descriptor.slots.size())));
+    scheduler_.add(std::move(h), context.now());
     work(context);
   }
   void on_credit(stage_context& context) override { work(context); }
@@ -67,11 +82,13 @@ private:
     auto left = std::exchange(expired_.hyperframes, 0);
     look_at_credit(context);
     while (may_send()) {
+      if (sizer_)
+        scheduler_.set_batch_slots(sizer_->slots());
       auto b = scheduler_.next(context.now(), pace_.needed());
       if (!b)
         break;
       left += static_cast<std::uint32_t>(b->parts.size());
-      pace_.left(context.now());
+      pace_.left({b->slots, scheduler_.size() > 0}, context.now());
       context.emit(std::move(b));
       credit_ = context.credit();
     }
@@ -88,8 +105,9 @@ private:
 
   void look_at_credit(stage_context& context) {
     const auto now = context.credit();
-    if (now != unbounded && credit_ && now > *credit_)
-      pace_.back(now - *credit_, context.now());
+    for (auto more = credit_ && now != unbounded ? *credit_ : now; more < now; ++more)
+      if (const auto done = pace_.back(context.now()); done && sizer_)
+        sizer_->took(done->batch.slots, done->batch.full, done->service);
     credit_ = now;
   }
 
@@ -104,6 +122,8 @@ private:
 
   scheduler scheduler_;
   dispatch_pace pace_;
+  std::optional<batch_sizer> sizer_;
+  std::uint32_t run_;                   ///< slots of the model's batch; 0: any
   std::optional<std::uint32_t> credit_; ///< when it was looked at last
   scheduler::expired expired_;
   graph_time wish_ = never; ///< the earliest wake-up asked for

@@ -80,6 +80,8 @@ struct stage_resource {
   std::optional<pack_spec> tensor{};  ///< how hyperframes must be packed; none: not at all
   std::uint32_t fixed_batch = 0;      ///< slots per run; 0: any
   std::uint32_t batch_slots = 0;      ///< slots that it wants in a batch; 0: no wish
+  bool adaptive = false;              ///< up to so many, as many as pay
+  duration batch_target = duration::max(); ///< the longest that it should be at one batch
   std::uint32_t workers = 1;          ///< batches that it works on side by side
   std::uint32_t time_axis = 0;        ///< slots that form one sample; 0: one frame does
   bool result_per_slot = true;

@@ -415,9 +415,9 @@ TEST_CASE("how long batches take, by the credit that comes back") {
     for (const auto& s : r.steps) {
       CAPTURE(s.at);
       if (s.change > 0)
-        pace.left(ms(s.at));
-      else
-        pace.back(static_cast<std::uint32_t>(-s.change), ms(s.at));
+        pace.left({4, true}, ms(s.at));
+      for (int i = s.change; i < 0; ++i)
+        pace.back(ms(s.at));
       CHECK(pace.worker_free() == s.free);
       const auto needed = std::chrono::milliseconds{s.needed};
       CHECK(pace.needed() >= needed);
@@ -427,12 +427,12 @@ TEST_CASE("how long batches take, by the credit that comes back") {
   }
   dispatch_pace fast{1};
   CHECK(!fast.quick()); // nothing is known
-  fast.left(ms(0));
-  fast.back(1, ms(3));
+  fast.left({4, true}, ms(0));
+  fast.back(ms(3));
   CHECK(fast.quick());
   for (int i = 0; i < 40; ++i) { // and it learns
-    fast.left(ms(100 * i));
-    fast.back(1, ms(100 * i + 20));
+    fast.left({4, true}, ms(100 * i));
+    fast.back(ms(100 * i + 20));
   }
   CHECK(!fast.quick());
   CHECK(fast.needed() > 19ms);
