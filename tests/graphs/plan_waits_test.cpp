@@ -6,28 +6,17 @@
 #include "runtime/written.hpp"
 #include "tests/actors/align_run.hpp"
 #include "tests/actors/bundle_run.hpp"
+#include "tests/graphs/timed_graphs.hpp"
 
 #include <doctest/doctest.h>
 
 #include <map>
 
 using namespace hyperframes;
+using namespace hyperframes::timed;
 using namespace std::chrono_literals;
 
 namespace {
-
-struct planned {
-  checked_graph graph;
-  graph_plan plan;
-};
-
-planned plan_of(const std::string& text) {
-  auto r = read_graph_text(text, "g.yaml", built_in());
-  REQUIRE_MESSAGE(r.graph, to_string(r.faults));
-  auto p = plan_graph(*r.graph);
-  REQUIRE_MESSAGE(p.plan, to_string(p.faults));
-  return {std::move(*r.graph), std::move(*p.plan)};
-}
 
 /// "bundle.release.timeout 300ms", a line each; "no bound" where there is none.
 std::string waits_of(const std::string& text) {
@@ -37,57 +26,6 @@ std::string waits_of(const std::string& text) {
       w.what + ' ' + (w.longest == duration::max() ? "no bound" : write_duration(w.longest)) + '\n';
   return lines;
 }
-
-std::string remarks_of(const std::string& text) {
-  std::string lines;
-  for (const auto& r : plan_of(text).plan.remarks)
-    lines += r + '\n';
-  return lines;
-}
-
-std::string stream(const std::string& id, const std::string& more, const std::string& group = {}) {
-  return "  - { id: " + id + (group.empty() ? "" : ", group: " + group)
-         + ", camera: { type: synthetic, scene: counter, size: 32x32" + more + " } }\n";
-}
-const std::string live = ", realtime: true, fps: 25";
-const std::string file = ", realtime: false, fps: 25";
-
-/// Streams into one bundle with these settings.
-std::string bundled(const std::string& streams, const std::string& settings) {
-  return "hyperframes: 1\nstreams:\n" + streams + "stages:\n  capture: { type: capture }\n"
-         + "  bundle: { type: bundle, from: capture" + settings
-         + " }\n  out: { type: callback, from: bundle }\n";
-}
-/// With a stage that fires.
-std::string
-fired(const std::string& streams, const std::string& settings, const std::string& trigger = "") {
-  return "hyperframes: 1\nstreams:\n" + streams
-         + "stages:\n  capture: { type: capture, streams: cam }\n" + "  barrier: { type: trigger"
-         + trigger + " }\n  bundle: { type: bundle, from: [capture, barrier]" + settings
-         + " }\n  out: { type: callback, from: bundle }\n";
-}
-/// Two streams into one `align` with these settings.
-std::string aligned(const std::string& streams, const std::string& settings) {
-  return "hyperframes: 1\nstreams:\n" + streams + "stages:\n  capture: { type: capture }\n"
-         + "  align: { type: align, from: capture" + settings
-         + " }\n  out: { type: callback, from: align }\n";
-}
-const std::string pair = stream("cam1", live, "g") + stream("cam2", live, "g");
-const std::string films = stream("film1", file, "g") + stream("film2", file, "g");
-
-/// A camera and a film in one group.
-std::string mixed(const std::string& settings) {
-  return "hyperframes: 1\nstreams:\n" + stream("cam", live, "g") + stream("film", file, "g")
-         + "stages:\n  capture: { type: capture, streams: cam }\n"
-           "  films: { type: capture, streams: film }\n"
-           "  align: { type: align, from: [capture, films]"
-         + settings + " }\n  out: { type: callback, from: align }\n";
-}
-
-struct row {
-  const char* what;
-  std::string text, expected;
-};
 
 } // namespace
 
@@ -333,182 +271,4 @@ TEST_CASE("explain writes what has no bound, and what files have no budget for")
         "  960ms  bundle.release.late  1.5 times 16 frames (every 2 of which 1 is taken) at 25 per "
         "second.\n")
     != std::string::npos);
-}
-
-TEST_CASE("remarks on rules of time") {
-  const auto cam = stream("cam", live);
-  const auto film = stream("cam", file);
-  const auto button = stream("button", live);
-  const std::string from_button = ", from: buttons }\n  buttons: { type: capture, streams: button";
-  const row rows[]{
-    {"count can be reached", bundled(cam, ", release: { timeout: 280ms }"), ""},
-    {"a timeout before count", bundled(cam, ", release: { timeout: 279ms }"),
-     "bundle: release.timeout 279ms comes before count 8, which takes 280ms: count never fires on "
-     "a "
-     "stream at its full rate\n"},
-    {"count takes `every`", bundled(cam, ", every: 2, release: { timeout: 300ms }"),
-     "bundle: release.timeout 300ms comes before count 8, which takes 560ms: count never fires on "
-     "a "
-     "stream at its full rate\n"},
-    {"only the new frames of an overlap take their time",
-     bundled(cam, ", stride: 4, release: { timeout: 200ms }"), ""},
-    {"an overlap, and still too short", bundled(cam, ", stride: 4, release: { timeout: 100ms }"),
-     "bundle: release.timeout 100ms comes before count 8 (4 of them new), which takes 120ms: count "
-     "never fires on a stream at its full rate\n"},
-    {"the fastest stream reaches count",
-     bundled(
-       stream("cam", ", realtime: true, fps: 5") + stream("fast", ", realtime: true, fps: 50"),
-       ", release: { timeout: 200ms }"),
-     ""},
-    {"a window goes by a film's times, too", bundled(film, ", release: { window: 200ms }"),
-     "bundle: release.window 200ms comes before count 8, which takes 280ms: count never fires on a "
-     "stream at its full rate\n"},
-    {"a film is waited for", bundled(film, ", release: { timeout: 200ms }"),
-     "bundle: files that are not read in real time are waited for, and no live stream passes: "
-     "release.timeout never fires\n"},
-    {"by both rules", bundled(film, ", release: { timeout: 200ms, late: true }"),
-     "bundle: files that are not read in real time are waited for, and no live stream passes: "
-     "release.timeout and release.late never fire\n"},
-    {"one moment", bundled(cam, ", size: 1, release: { timeout: 1s, late: true }"),
-     "bundle: a hyperframe of one moment is full at once: release.timeout and release.late never "
-     "fire\n"},
-    {"a count of one", bundled(cam, ", release: { count: 1, window: 1s }"),
-     "bundle: a hyperframe of one moment is full at once: release.window never fires\n"},
-    {"one moment and a trigger", fired(cam, ", size: 1, release: { trigger: true }"),
-     "bundle: a hyperframe of one moment is full at once: release.trigger never fires\n"},
-    {"one moment around a trigger", fired(cam, ", size: 1, release: { trigger: true, pre: 0 }"),
-     ""},
-    {"late is shorter", bundled(cam, ", release: { timeout: 1s, late: true }"),
-     "bundle: release.timeout is longer than release.late, which always comes first: "
-     "release.timeout "
-     "never fires\n"},
-    {"timeout is shorter", bundled(cam, ", release: { timeout: 400ms, late: true }"),
-     "bundle: release.late is longer than release.timeout, which always comes first: release.late "
-     "never fires\n"},
-    {"a window is shorter", bundled(cam, ", release: { timeout: 1s, window: 400ms }"),
-     "bundle: release.timeout is longer than release.window, which always comes first: "
-     "release.timeout never fires\n"},
-    {"a window may come first or not", bundled(cam, ", release: { timeout: 400ms, window: 1s }"),
-     ""},
-    {"late of one stream is shorter",
-     bundled(
-       cam + stream("slow", ", realtime: true, fps: 5"), ", release: { timeout: 1s, late: true }"),
-     ""},
-    {"count alone", bundled(cam, ", release: { late: false }"),
-     "bundle: count alone releases its hyperframes: when 'cam' falls silent, its last frames wait "
-     "until it goes on; set release.timeout\n"},
-    {"count alone, of a film", bundled(film, ", release: { late: false }"), ""},
-    {"a trigger alone", fired(cam, ", release: { trigger: true }"),
-     "bundle: only a trigger releases hyperframes that are not full: when 'cam' falls silent, its "
-     "last "
-     "frames wait for one, however long that takes; set release.timeout\n"},
-    {"a trigger with a timeout", fired(cam, ", release: { trigger: true, timeout: 1s }"), ""},
-    {"around a trigger", fired(cam, ", release: { trigger: true, pre: 4 }"), ""},
-    {"around a trigger without a bound",
-     fired(cam, ", release: { trigger: true, pre: 4, late: false }"),
-     "bundle: when 'cam' falls silent, a trigger waits for the frames behind it until it goes on; "
-     "set "
-     "release.timeout, or leave out late: false\n"},
-    {"count says nothing around a trigger",
-     fired(cam, ", release: { trigger: true, pre: 4, timeout: 120ms }"), ""},
-    {"the frames from a trigger on take longer",
-     fired(cam, ", release: { trigger: true, pre: 4, timeout: 100ms }"),
-     "bundle: release.timeout 100ms comes before the 4 frames from a trigger on, which take 120ms: "
-     "hyperframes never get full on a stream at its full rate\n"},
-    {"a frame may fire for what is past",
-     fired(cam + button, ", release: { trigger: true, pre: 4, timeout: 100ms }", from_button), ""},
-    {"a film fires among the frames of a film",
-     fired(film + stream("button", file), ", release: { trigger: true, pre: 4 }", from_button),
-     "bundle: triggers of barrier come from 'button', and 'button' is not read in real time: how "
-     "far "
-     "one stream is ahead of the other depends on the machine, so that the frames around a trigger "
-     "may "
-     "have gone when it comes; set realtime: true for the cameras of both\n"},
-    {"a camera fires among the frames of a film",
-     fired(film + button, ", release: { trigger: true }", from_button),
-     "bundle: triggers of barrier come from 'button', and 'cam' is not read in real time: how far "
-     "one "
-     "stream is ahead of the other depends on the machine, so that frames from behind a trigger "
-     "may be "
-     "in what it closes; set realtime: true for the cameras of both\n"},
-    {"the program fires among the frames of a film", fired(film, ", release: { trigger: true }"),
-     ""},
-    {"a camera fires among the frames of a camera",
-     fired(cam + button, ", release: { trigger: true, pre: 4 }", from_button), ""},
-  };
-  for (const auto& r : rows) {
-    CAPTURE(r.what);
-    CHECK(remarks_of(r.text) == r.expected);
-  }
-}
-
-TEST_CASE("remarks on the time of align") {
-  const auto fast = stream("cam1", ", realtime: true, fps: 50", "g")
-                    + stream("cam2", ", realtime: true, fps: 100", "g");
-  const std::string no_film = " is never used: files that are not read in real time are waited "
-                              "for, and no live stream passes\n";
-  const row rows[]{
-    {"nothing is wrong", aligned(pair, ""), ""},
-    {"max_age without hold_last", aligned(pair, ", max_age: 2s"),
-     "align: max_age is never used: it bounds what hold_last repeats and linear interpolates, and "
-     "neither is set\n"},
-    {"max_age of what stands in", aligned(pair, ", max_age: 2s, missing: hold_last"), ""},
-    {"max_age of what is held", aligned(pair, ", max_age: 2s, match: hold_last"), ""},
-    {"max_age of neighbours", aligned(pair, ", max_age: 2s, match: linear"), ""},
-    {"counters have no tolerance", aligned(pair, ", tolerance: 5ms, match: frame_id"),
-     "align: tolerance is never used: match: frame_id compares counters, not times\n"},
-    {"a film is waited for", aligned(films, ", wait: 1s, silent_after: 5s"),
-     "align: wait" + no_film + "align: silent_after" + no_film},
-    {"one of a group is live", mixed(", wait: 50ms, silent_after: 5s"), ""},
-    {"silence takes three periods", aligned(pair, ", silent_after: 119ms"),
-     "align: silent_after 119ms is never used: it is below three periods of each stream, which "
-     "must "
-     "pass too (120ms for the fastest)\n"},
-    {"and no more", aligned(pair, ", silent_after: 120ms"), ""},
-    {"half a period", aligned(pair, ", tolerance: 20ms"),
-     "align: tolerance 20ms is not below half the period of 'cam1' (20ms): two of its frames may "
-     "fit "
-     "the same frame of another stream, and the match is ambiguous\n"},
-    {"below half a period", aligned(pair, ", tolerance: 19ms"), ""},
-    {"half a period of the default", aligned(fast, ", wait: 40ms"),
-     "align: tolerance 10ms is not below half the period of 'cam2' (5ms): two of its frames may "
-     "fit "
-     "the same frame of another stream, and the match is ambiguous\n"},
-    {"who is held has no tolerance to be ambiguous in", aligned(fast, ", match: hold_last"), ""},
-    {"shorter than the tolerance", aligned(pair, ", wait: 5ms"),
-     "align: wait 5ms is below tolerance 10ms: frames that lie further apart than wait come too "
-     "late "
-     "for their set\n"},
-    {"shorter than the pace", aligned(pair, ", wait: 39ms, match: hold_last"),
-     "align: wait 39ms is below the period of 'cam1' (40ms), which paces the sets: frames of the "
-     "others that come longer before its next one are dropped (unmatched)\n"},
-    {"a depth that comes first", aligned(pair, ", wait: 500ms, depth: 8"),
-     "align: depth 8 is reached by 'cam1' in 320ms: its sets leave then, before wait 500ms is "
-     "over\n"},
-    {"a depth that is derived holds the wait", aligned(pair, ", wait: 500ms"), ""},
-    {"at least one", aligned(pair, ", missing: at_least, least: 1"),
-     "align: missing: at_least with least: 1 acts as partial\n"},
-    {"at least more than there are", aligned(pair, ", missing: at_least, least: 3"),
-     "align: least 3 is more than any group has: missing: at_least acts as strict, as the largest "
-     "has "
-     "2 streams\n"},
-    {"at least two", aligned(pair, ", missing: at_least, least: 2"), ""},
-  };
-  for (const auto& r : rows) {
-    CAPTURE(r.what);
-    CHECK(remarks_of(r.text) == r.expected);
-  }
-}
-
-TEST_CASE("the shipped graphs deserve no remark") {
-  for (const auto* name : {"drill", "inspection"}) {
-    CAPTURE(std::string{name});
-    auto r = read_graph_file(
-      HYPERFRAMES_SOURCE_DIR "/graphs/" + std::string{name} + ".yaml", built_in());
-    REQUIRE_MESSAGE(r.graph, to_string(r.faults));
-    const auto p = plan_graph(*r.graph);
-    if (!p.plan) // without a backend for the model
-      continue;
-    CHECK(p.plan->remarks.empty());
-  }
 }
