@@ -55,7 +55,40 @@ std::size_t film_player::decoder_frames() const {
   return pictures_held(film_, threads_);
 }
 
+expected<void> film_player::begin(decoder_pool& pool, const film_segment& segment) {
+  const int sought =
+    av_seek_frame(film_.input.get(), film_.stream->index, segment.seek, AVSEEK_FLAG_BACKWARD);
+  if (sought < 0 || !find(segment.key_pts)) {
+    // Where the file's own index is no help, the way leads through all that comes before.
+    if (auto opened = open_file(); opened.has_error())
+      return opened;
+    if (!find(segment.key_pts))
+      return interrupted_
+               ? stopped()
+               : make_error(
+                 errc::io_failed, path_, "a key frame was not found again: the file has changed");
+  }
+  auto begun = begin(pool);
+  segment_ = segment;
+  pending_ = true;
+  return begun;
+}
+
+/// Reads on to the key frame, which is then the next packet. @returns false where none follows.
+bool film_player::find(std::int64_t key_pts) {
+  for (;;) {
+    av_packet_unref(packet_.get());
+    if (interrupted_ || av_read_frame(film_.input.get(), packet_.get()) < 0)
+      return false;
+    if (packet_->stream_index == film_.stream->index && packet_->pts == key_pts)
+      return true;
+  }
+}
+
 expected<void> film_player::begin(decoder_pool& pool) {
+  segment_.reset();
+  fed_ = 0;
+  pending_ = false;
   auto made = make_decoder(film_, threads_, path_);
   if (made.has_error())
     return made.error();
@@ -80,6 +113,10 @@ film_player::event film_player::next() {
     const int got =
       refused_ ? AVERROR(EAGAIN) : avcodec_receive_frame(decoder_.get(), frame_.get());
     if (got == 0) {
+      if (!belongs(frame_->best_effort_timestamp)) {
+        av_frame_unref(frame_.get());
+        continue;
+      }
       ++pictures_;
       return picture{frame_.get()};
     }
@@ -94,10 +131,20 @@ film_player::event film_player::next() {
   }
 }
 
+/// @returns whether the picture is one that is read for.
+bool film_player::belongs(std::int64_t pts) const {
+  return !segment_ || (pts >= segment_->first_pts && pts < segment_->end_pts);
+}
+
 /// Gives the decoder one more packet of the stream, or the end of the file.
 expected<void> film_player::feed() {
   constexpr int give_up_after = 100;
-  const int got = av_read_frame(film_.input.get(), packet_.get());
+  if (segment_ && fed_ == segment_->packets) {
+    avcodec_send_packet(decoder_.get(), nullptr);
+    return {};
+  }
+  const int got =
+    std::exchange(pending_, false) ? 0 : av_read_frame(film_.input.get(), packet_.get());
   if (got == AVERROR_EOF) {
     avcodec_send_packet(decoder_.get(), nullptr);
     return {};
@@ -114,8 +161,9 @@ expected<void> film_player::feed() {
   }
   unreadable_ = 0;
   if (packet_->stream_index == film_.stream->index) {
+    ++fed_;
     const int sent = avcodec_send_packet(decoder_.get(), packet_.get());
-    refused_ = sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF;
+    refused_ = sent < 0 && sent != AVERROR(EAGAIN) && sent != AVERROR_EOF && belongs(packet_->pts);
   }
   av_packet_unref(packet_.get());
   return {};

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -11,7 +12,16 @@ namespace hyperframes {
 
 class decoder_pool;
 
-/// Decodes a film from its beginning to its end, a picture at a time.
+/// A run of packets, in the order of decoding, from a key frame on, and the pictures that it is
+/// read for.
+struct film_segment {
+  std::int64_t seek = 0; ///< a time that leads to the key frame, or before it
+  std::int64_t key_pts = 0;
+  std::uint64_t packets = 0;               ///< to be decoded
+  std::int64_t first_pts = 0, end_pts = 0; ///< pictures from `first_pts` on, before `end_pts`
+};
+
+/// Decodes a film, or a segment of it, from its beginning to its end, a picture at a time.
 ///
 ///   film_player player{"film.mp4", 1, interrupted};
 ///   player.open();                                       // now source() and decoder_frames()
@@ -37,6 +47,8 @@ public:
   expected<void> open();
   /// Starts decoding at the beginning of what is open. @param pool outlives the decoding.
   expected<void> begin(decoder_pool& pool);
+  /// Starts decoding a segment of what is open. Its pictures are those of a whole pass.
+  expected<void> begin(decoder_pool& pool, const film_segment& segment);
   /// Opens the file again and starts at its beginning: another pass.
   expected<void> begin_again(decoder_pool& pool);
   event next();
@@ -57,6 +69,8 @@ private:
   expected<void> open_file();
   error stopped() const { return make_error(errc::stopped, path_, "reading was interrupted"); }
   expected<void> feed();
+  bool find(std::int64_t key_pts);
+  bool belongs(std::int64_t pts) const;
 
   std::string path_;
   int threads_;
@@ -65,8 +79,11 @@ private:
   av_ptr<AVCodecContext> decoder_;
   av_ptr<AVPacket> packet_;
   av_ptr<AVFrame> frame_;
-  bool refused_ = false; ///< the decoder refused the last packet
-  int unreadable_ = 0;   ///< failures of the demuxer in a row
+  std::optional<film_segment> segment_;
+  std::uint64_t fed_ = 0; ///< packets of the segment
+  bool pending_ = false;  ///< `packet_` is the next one
+  bool refused_ = false;  ///< the decoder refused the last packet
+  int unreadable_ = 0;    ///< failures of the demuxer in a row
   std::uint64_t pictures_ = 0;
   std::uint64_t earlier_pictures_ = 0; ///< of earlier passes
 };

@@ -3,10 +3,13 @@
 #include "cameras/av_picture.hpp"
 #include "cameras/decoder_pool.hpp"
 #include "cameras/empty_pool.hpp"
-#include "cameras/film_player.hpp"
+#include "cameras/segmented_player.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <filesystem>
+#include <thread>
 #include <utility>
 
 extern "C" {
@@ -17,19 +20,39 @@ namespace hyperframes {
 
 namespace {
 
+constexpr std::uint32_t most_segments = 64;
+/// Beyond that, taking the pictures costs more than decoding them for most films.
+constexpr std::uint32_t most_automatic_segments = 4;
+
+/// `segments` as written. @returns 0 where it is neither `auto` nor a number from 1 to 64.
+std::uint32_t segments_of(const std::string& written) {
+  if (written == "auto")
+    return std::clamp<std::uint32_t>(
+      std::thread::hardware_concurrency(), 1, most_automatic_segments);
+  std::uint32_t count = 0;
+  const auto* end = written.data() + written.size();
+  const auto [stopped, wrong] = std::from_chars(written.data(), end, count);
+  return wrong == std::errc{} && stopped == end && count <= most_segments ? count : 0;
+}
+
 class video_camera final : public camera {
 public:
   video_camera(const settings& config, const std::string& folder)
     : path_((std::filesystem::path{folder} / config.text("path")).string()),
       realtime_(config.flag("realtime")),
       loop_(config.flag("loop")),
-      player_(path_, static_cast<int>(config.integer("threads")), interrupted_),
+      player_(
+        path_, segments_of(config.text("segments")), static_cast<int>(config.integer("threads")),
+        interrupted_),
       threads_(static_cast<int>(config.integer("threads"))) {}
 
   expected<camera_info> probe() override;
   expected<void> open(const camera_environment& environment) override;
   camera_event read(graph_time now) override;
-  void interrupt() noexcept override { interrupted_ = true; }
+  void interrupt() noexcept override {
+    interrupted_ = true;
+    player_.interrupt();
+  }
 
 private:
   camera_event next();
@@ -46,7 +69,7 @@ private:
 
   std::string stream_;
   std::unique_ptr<decoder_pool> pool_; ///< outlives the decoder
-  film_player player_;
+  segmented_player player_;
   int threads_;
   av_picture_writer writer_;
   media_type_ptr media_;                  ///< of the last frame
@@ -257,6 +280,17 @@ camera_description video_description() {
      .least = 1,
      .most = 64,
      .unit = "threads"},
+    {.name = "segments",
+     .type = text,
+     .help = "Cuts the film at key frames and decodes so many parts side by side, each with up to "
+             "256 MiB of pictures that wait for their turn; `auto`: one per core, at most 4. A film "
+             "whose packets carry no presentation times is not cut.",
+     .initial = initial_value(std::string{"1"})},
+  };
+  d.check = [](const settings& config, const source_mark& mark, std::vector<fault>& faults) {
+    if (const auto& written = config.text("segments"); segments_of(written) == 0)
+      faults.push_back(
+        {mark, "segments: expected auto, or a number from 1 to 64, found '" + written + "'"});
   };
   d.make = [](const settings& config, const std::string& folder) -> std::unique_ptr<camera> {
     return std::make_unique<video_camera>(config, folder);

@@ -19,6 +19,9 @@ namespace hyperframes {
 /// converted to bgr24. Pictures without a stated matrix are taken as BT.709 from 720 lines on,
 /// below as BT.601.
 ///
+/// `segments`: decoders that work side by side (`segmented_player`). The frames are the same; only
+/// where the film itself is damaged a decoder may hide it in another way.
+///
 /// `realtime`: frame n is due at first + (captured(n) - captured(0)), `first` being the `read` that
 /// decoded frame 0; the film is then a live source.
 camera_description video_description();

@@ -40,12 +40,15 @@ public:
     avformat_free_context(out_);
   }
 
-  void add(const std::vector<std::uint8_t>& bytes, std::int64_t ms) {
+  void add(const std::vector<std::uint8_t>& bytes, std::int64_t ms) { add(bytes, ms, ms, true); }
+  /// @param dts in the order of decoding.
+  void add(const std::vector<std::uint8_t>& bytes, std::int64_t pts, std::int64_t dts, bool key) {
     auto* packet = av_packet_alloc();
     REQUIRE(av_new_packet(packet, static_cast<int>(bytes.size())) >= 0);
     std::memcpy(packet->data, bytes.data(), bytes.size());
-    packet->pts = packet->dts = av_rescale_q(ms, AVRational{1, 1000}, stream_->time_base);
-    packet->flags |= AV_PKT_FLAG_KEY;
+    packet->pts = av_rescale_q(pts, AVRational{1, 1000}, stream_->time_base);
+    packet->dts = av_rescale_q(dts, AVRational{1, 1000}, stream_->time_base);
+    packet->flags |= key ? AV_PKT_FLAG_KEY : 0;
     packet->stream_index = 0;
     REQUIRE(av_write_frame(out_, packet) >= 0);
     av_packet_free(&packet);
