@@ -66,15 +66,17 @@ void bundler::add(std::span<const entry> moment, graph_time arrived, graph_time 
     return;
   }
   if (!open_)
-    open_ = make();
+    open_ = make_next();
   const auto own_before = own_;
   for (std::size_t m = 0; m < moment.size(); ++m)
     place(m, moment[m], moment[m].own && std::exchange(members_[m].gap, false), to);
   places_[filled_] = at;
   newest_ = std::max(newest_, at);
-  if (own_ > own_before && (own_before == 0 || arrived < open_->descriptor.opened))
+  if (own_ > own_before && (own_before + ahead_ == 0 || arrived < open_->descriptor.opened))
     arm(arrived);
-  if (++filled_ >= options_.count)
+  ++filled_;
+  send_first(now, to);
+  if (filled_ >= options_.count)
     release(release_reason::count, now, to);
 }
 
@@ -108,24 +110,35 @@ void bundler::skip(std::span<const entry> moment, reason why, output& to) {
     }
 }
 
-std::shared_ptr<hyperframe> bundler::make() {
+/// What the next moment goes into.
+std::shared_ptr<hyperframe> bundler::make_next() {
+  if (options_.stream_first && filled_ == 0)
+    return make(1, shared_.firsts);
+  auto h = make(options_.size - ahead_, shared_.tensors);
+  h->descriptor.first_slot = ahead_ * members();
+  if (ahead_ > 0)
+    h->descriptor.opened = head_.opened;
+  return h;
+}
+
+std::shared_ptr<hyperframe> bundler::make(std::uint32_t moments, buffer_pool& tensors) {
   auto h = std::make_shared<hyperframe>();
   auto& d = h->descriptor;
   d.group = lane_.group;
   d.members = members();
   d.priority = lane_.priority;
-  d.slots.resize(std::size_t{options_.size} * members());
+  d.slots.resize(std::size_t{moments} * members());
   for (std::size_t i = 0; i < d.slots.size(); ++i)
     d.slots[i].meta.stream = lane_.members[i % members()];
   if (options_.keep_frames)
     h->frames.resize(d.slots.size());
   if (lane_.pack) {
     h->pack = *lane_.pack;
-    h->tensor = shared_.tensors.acquire();
+    h->tensor = tensors.acquire();
     if (!h->tensor)
       throw failure(make_error(
         errc::out_of_memory, shared_.stage,
-        "all " + std::to_string(shared_.tensors.slots())
+        "all " + std::to_string(tensors.slots())
           + " tensors are in use although the plan says that more cannot be open, queued and "
             "inferred "
             "at once; this is a defect of the plan and not of the graph file"));
@@ -140,7 +153,7 @@ std::span<std::byte> bundler::memory(const hyperframe& h, std::size_t slot) cons
 
 /// @param gap frames of the stream are missing before this one.
 void bundler::place(std::size_t member, const entry& e, bool gap, output& to) {
-  const auto index = std::size_t{filled_} * members() + member;
+  const auto index = std::size_t{filled_ - ahead_} * members() + member;
   auto& s = open_->descriptor.slots[index];
   if (!e.content) {
     s.absent = e.absent;
@@ -204,33 +217,36 @@ void bundler::carry_over(hyperframe& next, std::uint32_t moments, output& to) {
 /// Pads the open hyperframe and writes its descriptor.
 void bundler::complete(release_reason why, graph_time now) {
   auto& d = open_->descriptor;
-  d.sequence = shared_.sequence;
-  d.sequence.counter = shared_.counter->fetch_add(1, std::memory_order_relaxed);
+  if (ahead_ > 0) {
+    d.sequence = head_.sequence;
+  } else {
+    d.sequence = shared_.sequence;
+    d.sequence.counter = shared_.counter->fetch_add(1, std::memory_order_relaxed);
+  }
   d.released_by = why;
   d.released = now;
-  auto oldest = never, newest = graph_time::min();
-  for (std::size_t i = 0; i < d.slots.size(); ++i) {
-    const auto& s = d.slots[i];
-    if (!s.valid) {
-      if (lane_.pack)
+  if (lane_.pack)
+    for (std::size_t i = 0; i < d.slots.size(); ++i)
+      if (!d.slots[i].valid)
         members_[i % members()].packs->fill(memory(*open_, i));
-      continue;
-    }
+  auto oldest = never, newest = graph_time::min();
+  for_each_slot([&](std::size_t, const slot& s) {
+    if (!s.valid)
+      return;
     oldest = std::min(oldest, s.meta.timeline);
     newest = std::max(newest, s.meta.timeline);
-  }
+  });
   d.span = newest - oldest;
   d.off_pace = off_pace();
-  for (std::size_t m = 0; m < members_.size(); ++m) {
-    bool first = true;
-    for (auto i = m; i < d.slots.size(); i += members()) {
-      const auto& s = d.slots[i];
-      if (!was_seen(s))
-        continue;
-      d.consecutive = d.consecutive && (first || !(s.meta.flags & frame_gap_before));
-      first = false;
-    }
-  }
+  for (auto& m : members_)
+    m.seen = false;
+  for_each_slot([&](std::size_t member, const slot& s) {
+    if (!was_seen(s))
+      return;
+    auto& seen = members_[member].seen;
+    d.consecutive = d.consecutive && (!seen || !(s.meta.flags & frame_gap_before));
+    seen = true;
+  });
 }
 
 /// |place of the last moment - of the first - (moments - 1) * every / fps| > every / (2 fps)
@@ -247,14 +263,16 @@ bool bundler::holds(stream_index stream) const {
     for (const auto& e : ring_.at(n).entries)
       if (e.own && e.content->meta.stream == stream)
         return true;
-  return open_ && std::ranges::any_of(open_->descriptor.slots, [&](const slot& s) {
-           return s.own && s.meta.stream == stream;
-         });
+  bool found = false;
+  for_each_slot(
+    [&](std::size_t, const slot& s) { found = found || (s.own && s.meta.stream == stream); });
+  return found;
 }
 
 void bundler::clear() {
   open_.reset();
   filled_ = 0;
+  ahead_ = 0;
   own_ = 0;
   due_ = never;
 }

@@ -32,6 +32,8 @@ struct bundle_options {
   /// from it on. With `trigger`; `stride` and `count` are `size` then, and there is no window.
   std::optional<std::uint32_t> pre;
   bool keep_frames = false; ///< the hyperframe holds its frames
+  /// The first moment of a hyperframe is sent ahead. `stride` is not below `size` then.
+  bool stream_first = false;
 
   /// Moments that are kept for triggers: those of a hyperframe, and the one that shows that all before
   /// a trigger have come.
@@ -58,7 +60,8 @@ duration late_after(const bundle_options& options, const bundle_lane& lane);
 /// What the bundlers of a stage share.
 struct bundle_shared {
   std::string stage;
-  buffer_pool tensors;
+  buffer_pool tensors;          ///< of hyperframes
+  buffer_pool firsts;           ///< of moments, for those that go ahead
   hyperframe_sequence sequence; ///< node and run of its hyperframes
   std::shared_ptr<std::atomic<std::uint64_t>> counter ///< all bundlers of a graph draw from one
     = std::make_shared<std::atomic<std::uint64_t>>(0);
@@ -82,12 +85,17 @@ struct bundle_shared {
 /// nothing. Triggers take effect in the order of their moments; one that comes behind a later one asks
 /// for nothing that is older than what that one asked for.
 ///
-/// A frame is packed into its slot at once, so that its buffer is free when `add` returns unless
-/// frames are kept or wait in the ring. A frame that is flagged corrupt, has no content or cannot be
-/// packed leaves a masked slot and the outcome `failed`. A hyperframe without any own frame left is
-/// not sent.
+/// With `stream_first` the first moment of a hyperframe goes ahead as soon as it is packed, with a
+/// tensor of its own, and the others follow when the hyperframe is released: both have its sequence
+/// number, and where no others have come, nothing follows. A first moment in which no frame is new
+/// (damaged, or own in an earlier hyperframe) goes with the others.
 ///
-/// Not thread-safe. Never blocks. Allocates two objects per hyperframe.
+/// A frame is packed into its slot at once, so that its buffer is free when `add` returns unless
+/// frames are kept or wait in the ring. A frame that is flagged corrupt, has no content or cannot
+/// be packed leaves a masked slot and the outcome `failed`. A hyperframe without any own frame left
+/// is not sent.
+///
+/// Not thread-safe. Never blocks. Allocates two objects for each that it sends.
 class bundler {
 public:
   struct output {
@@ -134,6 +142,7 @@ private:
     std::optional<frame_position> last; ///< newest frame that came
     bool gap = false;                   ///< frames are missing before the next one that is taken
     bool ended = false;
+    bool seen = false; ///< a frame of it, while a descriptor is written
     std::optional<packer> packs;
   };
   /// A trigger that waits for its moment.
@@ -153,7 +162,8 @@ private:
   bool new_epoch(std::span<const entry> moment) const;
   void note(std::span<const entry> moment);
   void skip(std::span<const entry> moment, reason why, output& to);
-  std::shared_ptr<hyperframe> make();
+  std::shared_ptr<hyperframe> make(std::uint32_t moments, buffer_pool& tensors);
+  std::shared_ptr<hyperframe> make_next();
   void place(std::size_t member, const entry& e, bool gap, output& to);
   reason pack(std::size_t member, const frame& f, std::size_t slot);
   void carry_over(hyperframe& next, std::uint32_t moments, output& to);
@@ -161,6 +171,21 @@ private:
   bool off_pace() const;
   bool holds(stream_index stream) const;
   void clear();
+
+  // bundle_first.cpp
+  void send_first(graph_time now, output& to);
+  /// Calls `visit(member, slot)` for the slots of the hyperframe, those that were sent ahead first.
+  template <class Visit>
+  void for_each_slot(Visit visit) const {
+    const auto of = [&](const std::vector<slot>& slots) {
+      for (std::size_t i = 0; i < slots.size(); ++i)
+        visit(i % members(), slots[i]);
+    };
+    if (ahead_ > 0)
+      of(head_.slots);
+    if (open_)
+      of(open_->descriptor.slots);
+  }
 
   // bundle_release.cpp
   bool past_window(std::span<const entry> moment) const;
@@ -177,7 +202,7 @@ private:
   void ask(const trigger& t, graph_time now, output& to);
   void serve(graph_time now, output& to);
   bool open_next(output& to);
-  void fill_window(output& to);
+  void fill_window(graph_time now, output& to);
   void close_window(release_reason why, graph_time now, output& to);
   void rearm();
   void wake_ring(graph_time now, output& to);
@@ -188,9 +213,11 @@ private:
   bundle_shared& shared_;
   std::vector<member_state> members_;
   std::shared_ptr<hyperframe> open_;
-  std::vector<graph_time> places_; ///< of the moments in `open_`
-  std::uint32_t filled_ = 0;       ///< moments in `open_`, context included
+  std::vector<graph_time> places_; ///< of the moments in `open_`, and of the one sent ahead
+  std::uint32_t filled_ = 0;       ///< moments in `open_`, context included, and the one sent ahead
   std::uint32_t own_ = 0;          ///< own slots in `open_`
+  std::uint32_t ahead_ = 0;        ///< moments that were sent ahead: 0 or 1
+  hyperframe_descriptor head_;     ///< theirs
   std::uint32_t to_skip_ = 0;
   std::uint32_t passed_ = 0; ///< moments since the last one that `every` took
   graph_time newest_ = graph_time::min(); ///< place of the newest moment in `open_`

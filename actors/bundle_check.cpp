@@ -76,6 +76,34 @@ void check_pre(const checked& c) {
     useless(*c.release, "window");
 }
 
+void check_stream_first(const checked& c) {
+  if (!c.options.stream_first)
+    return;
+  const auto& o = c.options;
+  const std::string says =
+    "`stream_first` sends the first frame of a hyperframe ahead of the others, but ";
+  const std::string out = "leave `stream_first` out, or ";
+  if (bundle_over_of(c.all) == bundle_over::cameras)
+    c.fail(
+      c.all, "stream_first",
+      says + "`over: cameras` makes hyperframes of one set, whose frames come at once; " + out
+        + "use `over: both` for several sets");
+  else if (o.size == 1)
+    c.fail(
+      c.all, "stream_first",
+      says + "`size: 1` leaves no others; " + out + "use a `size` of 2 or more");
+  else if (o.count == 1)
+    c.fail(
+      *c.release, "count",
+      says + "`count: 1` leaves no others; " + out + "use a `count` of 2 or more");
+  if (o.stride < o.size)
+    c.fail(
+      c.all, "stride",
+      says + "`stride: " + std::to_string(o.stride) + "` puts " + std::to_string(o.size - o.stride)
+        + " that were sent before in front of it, for models that take several frames together; "
+        + out + "use a `stride` of " + std::to_string(o.size) + " or more");
+}
+
 } // namespace
 
 void check_bundle(const settings& s, const source_mark& mark, std::vector<fault>& faults) {
@@ -84,6 +112,7 @@ void check_bundle(const settings& s, const source_mark& mark, std::vector<fault>
   check_size(c);
   check_count(c);
   check_pre(c);
+  check_stream_first(c);
 }
 
 void check_bundle_inputs(

@@ -113,6 +113,14 @@ std::vector<parameter> bundle_parameters() {
      .most = 65536.0,
      .unit = "frames"},
     release_parameter(),
+    {.name = "stream_first",
+     .type = parameter_type::boolean,
+     .help = "The first frame of a hyperframe, with `over: both` its first set, goes ahead by "
+             "itself as soon "
+             "as it has come; the others follow when the hyperframe is closed. For models that "
+             "take frames "
+             "one by one.",
+     .initial = initial_value(false)},
     {.name = "keep_frames",
      .type = parameter_type::boolean,
      .help = "Hyperframes and results hold their frames' pixels, for sinks that draw on them.",
@@ -156,6 +164,7 @@ bundle_options bundle_options_of(const settings& s) {
   o.every = whole(s, "every", 1);
   o.count = o.size;
   o.keep_frames = s.flag("keep_frames");
+  o.stream_first = s.flag("stream_first");
   o.late = true;
   if (s.has("release")) {
     const auto& r = s.group("release");

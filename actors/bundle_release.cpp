@@ -20,12 +20,13 @@ duration late_after(const bundle_options& options, const bundle_lane& lane) {
 
 /// A file's window goes by its frames' times: `moment` is the first one behind its edge.
 bool bundler::past_window(std::span<const entry> moment) const {
-  if (lane_.live || !options_.window || own_ == 0)
+  if (lane_.live || !options_.window || own_ + ahead_ == 0)
     return false;
   auto oldest = never;
-  for (const auto& s : open_->descriptor.slots)
+  for_each_slot([&](std::size_t, const slot& s) {
     if (s.own)
       oldest = std::min(oldest, s.meta.timeline);
+  });
   return std::ranges::any_of(moment, [&](const entry& e) {
     return e.content && e.own && e.content->meta.timeline >= next_edge(oldest, *options_.window);
   });
@@ -110,12 +111,12 @@ void bundler::end(stream_index stream, bool last_epoch, graph_time now, output& 
 }
 
 void bundler::release(release_reason why, graph_time now, output& to) {
-  if (!open_ || (own_ == 0 && filled_ < options_.count))
+  if (ahead_ == 0 && (!open_ || (own_ == 0 && filled_ < options_.count)))
     return; // nobody waits for context alone
   const auto overlap = options_.stride < options_.size ? options_.size - options_.stride : 0;
   const auto carried = std::min(overlap, filled_);
   // First what can throw, so that `open_` still owns its frames then.
-  auto next = carried > 0 ? make() : nullptr;
+  auto next = carried > 0 ? make_next() : nullptr;
   if (next)
     carry_over(*next, carried, to);
   if (own_ > 0) {

@@ -39,11 +39,13 @@ public:
     shared_.counter = plan.graph->hyperframes;
     for (auto& lane : bundle_lanes(over_, *plan.graph, plan.streams))
       add_lane(plan, std::move(lane));
-    std::size_t bytes = 0;
+    std::size_t bytes = 0; // of a moment
     for (const auto& b : bundlers_)
       if (const auto& pack = b.lane().pack)
-        bytes = std::max(bytes, pack->slot_bytes() * options_.size * b.lane().members.size());
-    shared_.tensors = buffer_pool{plan.tensors, bytes};
+        bytes = std::max(bytes, pack->slot_bytes() * b.lane().members.size());
+    shared_.tensors = buffer_pool{plan.tensors, bytes * options_.size};
+    if (options_.stream_first)
+      shared_.firsts = buffer_pool{plan.first_tensors, bytes};
   }
 
   void on_item(item i, stage_context& context) override {

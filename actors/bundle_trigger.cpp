@@ -78,7 +78,7 @@ void bundler::ask(const trigger& t, graph_time now, output& to) {
 /// Fills the open window from the ring, and opens the next one where it is known what that needs.
 void bundler::serve(graph_time now, output& to) {
   while (window_ || open_next(to)) {
-    fill_window(to);
+    fill_window(now, to);
     if (next_ < window_end_)
       break;
     close_window(release_reason::trigger, now, to);
@@ -104,10 +104,10 @@ bool bundler::open_next(output& to) {
   return true;
 }
 
-void bundler::fill_window(output& to) {
+void bundler::fill_window(graph_time now, output& to) {
   for (; next_ < std::min(window_end_, ring_.end()); ++next_) {
     if (!open_)
-      open_ = make();
+      open_ = make_next();
     auto& m = ring_.at(next_);
     const auto own_before = own_;
     for (std::size_t i = 0; i < m.entries.size(); ++i) {
@@ -115,15 +115,16 @@ void bundler::fill_window(output& to) {
       place(i, {e.content ? &*e.content : nullptr, e.own, e.absent}, e.gap, to);
       waiting_ -= std::exchange(e.own, false) ? 1 : 0;
     }
-    if (own_before == 0 && own_ > 0)
+    if (own_before + ahead_ == 0 && own_ > 0)
       window_t0_ = std::max(window_t0_, m.arrived);
+    open_->descriptor.opened = window_t0_;
     places_[filled_++] = m.place;
+    send_first(now, to);
   }
 }
 
 void bundler::close_window(release_reason why, graph_time now, output& to) {
   if (own_ > 0) {
-    open_->descriptor.opened = window_t0_;
     complete(why, now);
     to.released.push_back(std::move(open_));
   }
@@ -149,7 +150,7 @@ void bundler::wake_ring(graph_time now, output& to) {
     if (!window_) {
       requests_.front().first = ring_.end();
       open_next(to);
-      fill_window(to);
+      fill_window(now, to);
     }
     close_window(why, now, to);
     serve(now, to);
@@ -161,7 +162,7 @@ void bundler::flush_ring(graph_time now, output& to) {
     if (!r.first)
       r.first = ring_.end();
   while (window_ || open_next(to)) {
-    fill_window(to);
+    fill_window(now, to);
     close_window(
       next_ < window_end_ ? release_reason::flush : release_reason::trigger, now, to);
   }

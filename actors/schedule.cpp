@@ -50,10 +50,12 @@ void scheduler::add(hyperframe_ptr h, graph_time now) {
   if (e.lane >= lanes_.size())
     lanes_.resize(e.lane + 1);
   auto& l = lanes_[e.lane];
-  if (l.known)
-    l.period = l.period == duration{0} ? now - l.came : l.period + (now - l.came - l.period) / 4;
-  l.known = true;
-  l.came = now;
+  if (d.first_slot == 0) { // what follows a first part is no further hyperframe
+    if (l.known)
+      l.period = l.period == duration{0} ? now - l.came : l.period + (now - l.came - l.period) / 4;
+    l.known = true;
+    l.came = now;
+  }
   due_ = std::min(due_, e.expires);
   held_ += e.own;
   e.content = std::move(h);

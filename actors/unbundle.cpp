@@ -224,7 +224,7 @@ private:
     f->what = found.what;
     f->why = found.why;
     f->sequence = r.descriptor.sequence;
-    f->slot = static_cast<std::int32_t>(s);
+    f->slot = static_cast<std::int32_t>(r.descriptor.first_slot + s);
     f->refers_to = found.refers_to;
     f->inferred = found.inferred;
     f->labels = r.labels;

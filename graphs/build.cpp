@@ -134,9 +134,9 @@ wire(const checked_graph& graph, const graph_plan& plan, const run_options& opti
     w.kind = stage.kind;
     w.settlers = below[i];
     w.settles = ends_accounts(graph, stage);
-    w.plan = {stage.name,      stage.config,   graph.folder,  facts,
-              stage.streams,   stage.resource, plan.below[i], plan.reorder[i],
-              plan.tensors[i], w.settles,      threads};
+    w.plan = {stage.name,      stage.config,          graph.folder,  facts,
+              stage.streams,   stage.resource,        plan.below[i], plan.reorder[i],
+              plan.tensors[i], plan.first_tensors[i], w.settles,     threads};
     const auto wiring_of = [&](std::size_t e) {
       const auto& edge = graph.edges[e];
       return edge_wiring{

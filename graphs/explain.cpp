@@ -165,6 +165,11 @@ std::string explain_stage(const checked_graph& graph, const graph_plan& plan, st
     table.add(
       {"tensors", std::to_string(plan.tensors[i]) + " of " + about_bytes(plan.tensor_bytes[i]),
        "derived: hyperframes that can be open, queued or under way at once"});
+  if (plan.first_tensors[i] > 0)
+    table.add(
+      {"first tensors",
+       std::to_string(plan.first_tensors[i]) + " of " + about_bytes(plan.first_tensor_bytes[i]),
+       "derived: first parts that can be queued or under way at once"});
   if (plan.reorder[i] > 0)
     table.add(
       {"reorder space", counted(plan.reorder[i], "frame") + " per stream",
@@ -174,9 +179,11 @@ std::string explain_stage(const checked_graph& graph, const graph_plan& plan, st
       {"batch fill",
        "at most "
          + write_number(std::round(
-           100.0 * static_cast<double>(f.hyperframes * f.slots) / static_cast<double>(f.room)))
+           100.0 * static_cast<double>(f.hyperframes * f.slots + f.firsts * f.first_slots)
+           / static_cast<double>(f.room)))
          + " %",
        "derived: " + counted(f.hyperframes, "hyperframe") + " of " + counted(f.slots, "slot")
+         + (f.firsts > 0 ? " and " + counted(f.firsts, "first part") + " of " + counted(f.first_slots, "slot") : "")
          + " in a batch of " + counted(f.room, "slot")
          + "; the summary counts the slots with a frame in them"});
   table.add({"passed by", counted(s.streams.size(), "stream"), "derived"});
@@ -240,9 +247,12 @@ std::string explain_waits(const checked_graph& graph, const graph_plan& plan) {
   else
     sum += budget ? "; the latency budget holds for live streams, and there are none"
                   : "; no latency budget";
+  std::string firsts;
+  for (const auto& sentence : plan.first_waits)
+    firsts += wrap(sentence, 2);
   return "\nworst wait of a frame, by the rules of the graph\n"
          + (plan.waits.empty() ? "  no rule makes a frame wait\n" : table.text()) + "  " + sum
-         + '\n' + explain_dispatch(graph, plan);
+         + '\n' + firsts + explain_dispatch(graph, plan);
 }
 
 std::string explain_memory(const checked_graph& graph, const graph_plan& plan) {

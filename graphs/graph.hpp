@@ -100,9 +100,12 @@ struct graph_plan {
   std::vector<std::uint64_t> reorder;        ///< per stage; 0 where it does not settle
   std::vector<std::uint64_t> tensors;        ///< per stage: tensors in use below it; 0 where it does not bundle
   std::vector<std::uint64_t> tensor_bytes;   ///< per stage: of one of its hyperframes
+  std::vector<std::uint64_t> first_tensors;  ///< per stage: those of first parts that go ahead
+  std::vector<std::uint64_t> first_tensor_bytes; ///< per stage: of one of these
   /// What the largest hyperframes make of a batch.
   struct batch_fill {
     std::uint64_t hyperframes = 0, slots = 0; ///< so many, of so many slots each
+    std::uint64_t firsts = 0, first_slots = 0; ///< and so many first parts in what they leave free
     std::uint64_t room = 0;                   ///< slots of the batch; 0: the stage takes none
   };
   std::vector<batch_fill> fill;              ///< per stage
@@ -121,6 +124,8 @@ struct graph_plan {
   };
   std::vector<wait_line> waits; ///< along the longest path
   duration longest_wait{};      ///< the sum of those that are bounded
+  std::vector<std::string>
+    first_waits; ///< how long what goes ahead of a hyperframe waits, a sentence a stage
   std::vector<std::string> remarks; ///< rules that can never fire, and the like
 };
 

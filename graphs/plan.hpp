@@ -15,7 +15,11 @@ struct bundler_shape {
   bool makes_hyperframes = false;
   bool per_stream = false;        ///< one open hyperframe per stream instead of one per group
   std::uint32_t slots = 0;        ///< B, the most of all groups
-  std::uint32_t fewest_slots = 0; ///< B, the fewest of all groups
+  std::uint32_t fewest_slots =
+    0; ///< of what goes out, the fewest of all groups: B, or what follows a first part
+  std::uint32_t first_slots =
+    0; ///< of a part that goes ahead, the most of all groups; 0: none does
+  std::uint32_t fewest_first_slots = 0;
   std::uint32_t own_slots = 0;    ///< the most that one stream has of them
   std::uint32_t units = 0;        ///< streams or groups, each with an open hyperframe
   bool keeps_frames = false;

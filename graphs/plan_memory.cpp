@@ -33,13 +33,21 @@ void add_pools(planning& p) {
 }
 
 void add_tensors(planning& p) {
-  for (std::size_t i = 0; i < p.graph.stages.size(); ++i)
+  for (std::size_t i = 0; i < p.graph.stages.size(); ++i) {
     if (p.plan.tensors[i] > 0)
       p.plan.memory.push_back(
         {"tensors of " + p.graph.stages[i].name, p.plan.tensors[i] * p.plan.tensor_bytes[i],
          counted(p.plan.tensors[i], "hyperframe") + " x " + counted(p.bundlers[i].slots, "slot") + " x "
            + about_bytes(
              p.plan.tensor_bytes[i] / std::max<std::uint32_t>(1, p.bundlers[i].slots))});
+    if (p.plan.first_tensors[i] > 0)
+      p.plan.memory.push_back(
+        {"first tensors of " + p.graph.stages[i].name,
+         p.plan.first_tensors[i] * p.plan.first_tensor_bytes[i],
+         counted(p.plan.first_tensors[i], "first part") + " x "
+           + counted(p.bundlers[i].first_slots, "slot") + " x "
+           + about_bytes(p.plan.first_tensor_bytes[i] / p.bundlers[i].first_slots)});
+  }
 }
 
 /// A batch of several hyperframes is copied into one tensor, a worker each.

@@ -123,6 +123,24 @@ std::optional<wait> ttl_of(const checked_stage& s) {
   return found;
 }
 
+/// With `stream_first` the first moment does not wait for the others; with `pre` it waits in the ring.
+void add_first_wait(planning& p, std::size_t i, const std::vector<wait>& others) {
+  if (p.bundlers[i].first_slots == 0)
+    return;
+  const auto& s = p.graph.stages[i];
+  const std::string what = p.bundlers[i].per_stream ? "frame" : "set";
+  auto text = s.name + ".stream_first: the first " + what + " of a hyperframe ";
+  text += integer_at(*s.config, "release.pre")
+            ? "goes ahead when its trigger has come"
+            : "waits for " + write_duration(duration{0}) + " there and goes ahead";
+  text += "; the others wait ";
+  if (others.empty() || others.back().longest == duration::max())
+    text += "until it is closed";
+  else
+    text += "for at most " + write_duration(others.back().longest) + " (" + others.back().what + ")";
+  p.plan.first_waits.push_back(std::move(text));
+}
+
 /// The stages of the path whose waits add up to the most.
 std::vector<std::size_t> longest_path(const planning& p, const std::vector<duration>& own) {
   const auto count = p.graph.stages.size();
@@ -186,6 +204,7 @@ void plan_waits(planning& p) {
   for (std::size_t i = 0; i < p.graph.stages.size(); ++i) {
     waits.push_back(waits_of(p, i));
     sums.push_back(sum_of(waits.back()));
+    add_first_wait(p, i, waits.back());
   }
   const auto path = longest_path(p, sums);
   for (const auto i : path)

@@ -11,8 +11,8 @@
 
 namespace hyperframes {
 
-/// Why a hyperframe was closed.
-enum class release_reason : std::uint8_t { count, timeout, window, trigger, late, flush };
+/// Why a hyperframe was closed; `first`: it is open, and this is the part of it that went ahead.
+enum class release_reason : std::uint8_t { count, timeout, window, trigger, late, flush, first };
 const char* to_string(release_reason r);
 
 /// Unique across a deployment.
@@ -32,15 +32,19 @@ struct slot {
   slot_geometry geometry;
 };
 
+/// With `stream_first` a hyperframe comes in two parts with the same sequence number: its first
+/// moment, and the others when it is closed, if there are any. Each is a `hyperframe` of its own.
 struct hyperframe_descriptor {
   hyperframe_sequence sequence;
   std::uint32_t group = 0;    ///< index of the stream or group that it was made of
-  std::vector<slot> slots;    ///< [B]; for `over: both` time first: slot = time * members + member
+  std::vector<slot>
+    slots; ///< [B], or of its part; for `over: both` time first: slot = time * members + member
+  std::uint32_t first_slot = 0; ///< place of `slots[0]`: above 0 where a first part went ahead
   std::uint32_t members = 1;  ///< cameras per moment
   release_reason released_by = release_reason::count;
   graph_time opened{};        ///< arrival of its oldest own member; with `pre` not before its trigger's
   graph_time released{};
-  duration span{};            ///< newest minus oldest capture time on the graph's time line
+  duration span{}; ///< newest minus oldest capture time on the graph's time line, of all parts
   bool consecutive = true;    ///< no frame is missing between its first and its last
   bool off_pace = false;      ///< its moments span more or less than their rate says, by half a period
   std::int32_t priority = 0;
@@ -56,8 +60,8 @@ struct hyperframe_descriptor {
 struct hyperframe {
   hyperframe_descriptor descriptor;
   pack_spec pack;            ///< how the tensor was made; width and height are resolved
-  buffer_ref tensor;         ///< [B, slot...], contiguous; empty where nothing downstream infers
-  std::vector<frame> frames; ///< [B] where `keep_frames` asks for them, otherwise empty
+  buffer_ref tensor; ///< [slots, slot...], contiguous; empty where nothing downstream infers
+  std::vector<frame> frames; ///< [slots] where `keep_frames` asks for them, otherwise empty
 };
 using hyperframe_ptr = std::shared_ptr<const hyperframe>;
 

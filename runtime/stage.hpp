@@ -67,6 +67,7 @@ struct stage_plan {
   stage_resource_ptr below;          ///< of the nearest stage below that wants tensors; may be null
   std::uint64_t reorder = 0;         ///< frames per stream that may wait for an earlier one (settling stages)
   std::uint64_t tensors = 0;         ///< tensors that may be in use below this stage at once (bundlers)
+  std::uint64_t first_tensors = 0;   ///< the same, of first moments that go ahead
   bool settles = false;              ///< it ends the accounts of the streams that pass here
   bool threads = true;               ///< false on the virtual clock: nothing may block or start threads
 };

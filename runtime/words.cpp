@@ -19,7 +19,8 @@ const char* to_string(reason r) {
 }
 
 const char* to_string(release_reason r) {
-  constexpr const char* names[] = {"count", "timeout", "window", "trigger", "late", "flush"};
+  constexpr const char* names[] = {"count", "timeout", "window", "trigger",
+                                   "late",  "flush",   "first"};
   return names[static_cast<std::size_t>(r)];
 }
 

@@ -69,6 +69,7 @@ void line_writer::descriptor(const hyperframe_descriptor& d) {
   sequence(d.sequence);
   group(d.group);
   json_.field("members", d.members);
+  json_.field("first_slot", d.first_slot);
   json_.field("released_by", to_string(d.released_by));
   time("opened_ns", d.opened);
   time("released_ns", d.released);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <random>
 
 using namespace hyperframes;
@@ -39,6 +40,10 @@ TEST_CASE("every frame leaves bundle exactly once, in order, and within its time
     if (upto(2) == 0 && !ring)
       options.with("stride", std::int64_t{1 + upto(9)});
     options.with("every", std::int64_t{1 + (upto(4) == 0 ? upto(3) : 0)});
+    if (
+      over != 1 && size > 1 && (!options.has("stride") || options.integer("stride") >= size)
+      && upto(3) == 0)
+      options.with("stream_first", true);
     const bool keep = upto(5) == 0;
     options.with("keep_frames", keep);
     bundle_run run{options, cameras(1, static_cast<std::uint32_t>(members), live), true, 16};
@@ -48,10 +53,20 @@ TEST_CASE("every frame leaves bundle exactly once, in order, and within its time
     bool in_time = true;
     std::uint64_t counter = 0;
     bool numbered = true;
+    std::map<stream_index, hyperframe_descriptor> ahead; ///< by first stream
     const auto drain_output = [&] {
       for (const auto& h : run.sent()) {
         const auto& d = h->descriptor;
-        numbered = numbered && d.sequence.counter == counter++;
+        if (d.first_slot == 0) {
+          numbered = numbered && d.sequence.counter == counter++;
+          ahead[d.slots.front().meta.stream] = d;
+        } else {
+          const auto& head = ahead[d.slots.front().meta.stream];
+          numbered = numbered && d.sequence == head.sequence && d.opened <= head.opened
+                     && head.released_by == release_reason::first
+                     && d.first_slot == head.slots.size();
+          REQUIRE(d.first_slot + d.slots.size() == static_cast<std::size_t>(size) * d.members);
+        }
         in_time = in_time && (!live || !timeout || d.released <= d.opened + *timeout);
         REQUIRE(d.own_count() > 0);
         for (std::size_t i = 0; i < d.slots.size(); ++i) {

@@ -77,7 +77,7 @@ public:
     std::uint64_t slots = 64)
     : description_(describe_bundle()) {
     auto plan = plan_with(description_, own, std::move(graph));
-    plan.tensors = slots;
+    plan.tensors = plan.first_tensors = slots;
     auto below = std::make_shared<stage_resource>();
     if (tensors)
       below->tensor = gray_as_it_is();

@@ -341,6 +341,7 @@ TEST_CASE("Lines of every other port") {
   d.slots = {slot_of(meta_of(3), true, true),
              slot_of(meta_of(0, 1), false, false, reason::incomplete_set)};
   d.members = 2;
+  d.first_slot = 6;
   d.released_by = release_reason::timeout;
   d.opened = at_ms(125);
   d.released = at_ms(165);
@@ -351,6 +352,7 @@ TEST_CASE("Lines of every other port") {
   auto line = line_of(hyperframe_ptr{h});
   CHECK(line["hyperframe"] == json::parse(R"({"node":0,"run":1,"counter":9})"));
   CHECK(line["released_by"] == "timeout");
+  CHECK(line["first_slot"] == 6);
   CHECK(line["consecutive"] == false);
   CHECK(line["off_pace"] == true);
   CHECK(line["slots"].size() == 2);

@@ -323,6 +323,32 @@ TEST_CASE("what is oldest by more than half a period makes room, whoever it is")
   CHECK(evicted == words{"0:0", "1:0", "0:4", "1:4", "0:8", "1:8", "0:12", "1:12"});
 }
 
+TEST_CASE("the parts of a hyperframe are one hyperframe where cameras in step are served alike") {
+  // Each 100 ms one of each camera, 40 ms apart: its first part, and 90 ms later what follows.
+  scheduler s{with(schedule_order::fifo, 1)};
+  const auto part = [&](stream_index stream, std::uint64_t id, int at, bool follows) {
+    auto h = std::make_shared<hyperframe>(*make({stream, id, 1}));
+    h->descriptor.first_slot = follows ? 1 : 0;
+    s.add(h, ms(at));
+  };
+  std::uint64_t id = 0;
+  for (int round = 0; round < 6; ++round, id += 2) {
+    const auto t = 100 * round;
+    part(0, id, t, false);
+    part(1, id, t + 40, false);
+    if (round == 5)
+      break;
+    while (s.next(ms(t + 40)))
+      ;
+    part(0, id + 1, t + 90, true);
+    if (round < 4)
+      part(1, id + 1, t + 130, true);
+    while (s.next(ms(t + 130)))
+      ;
+  }
+  CHECK(in_words(*s.next(ms(540))) == "1:10"); // camera 0 was the last one served
+}
+
 TEST_CASE("of the groups with the most hyperframes, the one that has not made room for longest") {
   scheduler s{with(schedule_order::fair)};
   for (stream_index g = 0; g < 3; ++g)

@@ -129,8 +129,10 @@ struct rig {
     plan.reorder = reorder;
     logic = kind.make(plan);
   }
-  void give(std::vector<std::uint64_t> ids, graph_time deadline = never) {
+  void
+  give(std::vector<std::uint64_t> ids, graph_time deadline = never, std::uint32_t first_slot = 0) {
     auto r = std::make_shared<result>();
+    r->descriptor.first_slot = first_slot;
     for (auto id : ids) {
       slot s;
       s.valid = s.own = true;
@@ -156,6 +158,8 @@ TEST_CASE("a result is split by slot") {
   r.give({0, 1, 2});
   CHECK(r.sent() == std::vector<std::uint64_t>{0, 1, 2});
   CHECK(r.context.items<frame_result_ptr>()[2]->slot == 2);
+  r.give({3, 4}, never, 1); // what follows a first part
+  CHECK(r.context.items<frame_result_ptr>()[4]->slot == 2);
 }
 
 TEST_CASE("nothing is sent without credit, and gaps wait as ranges") {

@@ -119,6 +119,22 @@ TEST_CASE("explain says what dispatched batches wait for, and how full batches c
     != std::string::npos);
 }
 
+TEST_CASE("explain shows what goes ahead of its hyperframe") {
+  const auto text = explained(
+    "hyperframes: 1\nstreams:\n  - { id: a, camera: fake }\nstages:\n"
+    "  c: { type: capture }\n  b: { type: bundle, size: 4, stream_first: true, from: c }\n"
+    "  s: { type: schedule, from: b }\n  i: { type: infer, model: m, from: s }\n"
+    "  u: { type: unbundle, from: i }\n  o: { type: jsonl, path: x, from: u }\n");
+  for (const auto* words :
+       {"stream_first", "first tensors", "59 of 12.3 kB",
+        "first parts that can be queued or under way at once",
+        "2 hyperframes of 3 slots and 2 first parts of 1", "at most 100 %",
+        "b.stream_first: the first frame of a hyperframe waits for"}) {
+    CAPTURE(words);
+    CHECK_MESSAGE(text.find(words) != std::string::npos, text);
+  }
+}
+
 TEST_CASE("explain speaks of one as of one") {
   const auto text =
     explained("hyperframes: 1\nstreams:\n  - { id: a, camera: { type: fake, frames: 1, exact: true "

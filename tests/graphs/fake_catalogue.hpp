@@ -144,7 +144,8 @@ inline stage_description fake_bundle() {
      object_of(
        "release", {within(param("count", parameter_type::integer), 1, 4096, "frames"), timeout,
                    param("late", parameter_type::boolean)}),
-     param("keep_frames", parameter_type::boolean, initial_value(false))});
+     param("keep_frames", parameter_type::boolean, initial_value(false)),
+     param("stream_first", parameter_type::boolean, initial_value(false))});
   d.many_inputs = true;
   d.holds = [](const settings& s) {
     return stage_holds{
@@ -174,7 +175,7 @@ inline stage_description fake_schedule() {
   return d;
 }
 
-/// A model whose file name says what it wants: "time4", "broken", "own_size".
+/// A model whose file name says what it wants: "time4", "whole", "broken", "own_size".
 inline expected<stage_resource_ptr> fake_load(const settings& s, const std::string&) {
   const auto& name = s.text("model");
   if (name == "broken")
@@ -186,7 +187,7 @@ inline expected<stage_resource_ptr> fake_load(const settings& s, const std::stri
   r->time_axis = name == "time4" ? 4 : 0;
   r->batch_slots = static_cast<std::uint32_t>(s.group("batch").integer("max"));
   r->fixed_batch = name == "fixed6" ? 6 : 0;
-  r->result_per_slot = name != "time4";
+  r->result_per_slot = name != "time4" && name != "whole";
   return stage_resource_ptr{r};
 }
 

@@ -101,6 +101,41 @@ TEST_CASE("a live stream has no read-ahead; kept frames stay with hyperframes an
     plan.frames_ahead[0] == 30 + 10 + 1 + 8 + plan.tensors[1] * 4 + 10 * 4 + plan.reorder[4] + 10);
 }
 
+TEST_CASE("what goes ahead of its hyperframe has tensors of its own") {
+  const auto [g, plan] = plan_of(small_graph("{ type: fake }", "size: 4, stream_first: true"));
+  // 18 on the edge into schedule; in each of 5 batches of 8 slots two times three others, or 8
+  // first ones.
+  CHECK(plan.tensors[1] == 1 + 18 + 5 * 2);
+  CHECK(plan.tensor_bytes[1] == 4 * 3 * 32 * 32 * 4);
+  CHECK(plan.first_tensors[1] == 1 + 18 + 5 * 8);
+  CHECK(plan.first_tensor_bytes[1] == 3 * 32 * 32 * 4);
+  const auto line =
+    std::ranges::find(plan.memory, "first tensors of bun", &graph_plan::memory_line::what);
+  REQUIRE(line != plan.memory.end());
+  CHECK(line->bytes == 59 * 3 * 32 * 32 * 4);
+  CHECK(line->how == "59 first parts x 1 slot x 12.3 kB");
+  // Pairs: a batch of 8 slots holds four others where it holds two whole ones.
+  CHECK(plan_of(small_graph("fake", "size: 2")).plan.tensors[1] == 1 + 18 + 5 * 4);
+  CHECK(
+    plan_of(small_graph("fake", "size: 2, stream_first: true")).plan.tensors[1] == 1 + 18 + 5 * 8);
+  const auto kept =
+    plan_of(small_graph("{ type: fake }", "size: 4, keep_frames: true, stream_first: true"));
+  CHECK(
+    kept.plan.frames_ahead[0]
+    == 30 + 10 + 1 + 8 + plan.tensors[1] * 4 + 59 + 10 * 4 + kept.plan.reorder[4] + 10);
+  CHECK(plan_of(small_graph()).plan.first_tensors[1] == 0);
+  // Of sets, the first set.
+  const auto sets =
+    plan_of("hyperframes: 1\nstreams:\n  - { id: \"c{1..2}\", group: g, camera: fake }\nstages:\n"
+            "  cap: { type: capture }\n  ali: { type: align, from: cap }\n"
+            "  bun: { type: bundle, over: both, size: 3, stream_first: true, from: ali }\n"
+            "  sch: { type: schedule, from: bun }\n  inf: { type: infer, model: m, from: sch }\n"
+            "  unb: { type: unbundle, from: inf }\n  out: { type: null, from: unb }\n");
+  CHECK(sets.plan.tensors[2] == 1 + 18 + 5 * 2);
+  CHECK(sets.plan.first_tensors[2] == 1 + 18 + 5 * 4);
+  CHECK(sets.plan.first_tensor_bytes[2] == 2 * 3 * 32 * 32 * 4);
+}
+
 TEST_CASE("a pool has no more slots than its stream has frames") {
   const auto slots = [](const std::string& camera, const std::string& bundle) {
     return plan_of(small_graph(camera, bundle)).plan.frames_ahead[0];
@@ -168,6 +203,15 @@ TEST_CASE("whole hyperframes in a batch") {
   }
 }
 
+TEST_CASE("first parts fill what the others leave free in a batch") {
+  const auto fill = plan_of(small_graph("fake", "size: 4, stream_first: true")).plan.fill[3];
+  CHECK(fill.hyperframes == 2);
+  CHECK(fill.slots == 3);
+  CHECK(fill.firsts == 2);
+  CHECK(fill.first_slots == 1);
+  CHECK(fill.room == 8);
+}
+
 TEST_CASE("a model that leaves its size open takes that of the frames") {
   const auto [g, plan] = plan_of(with("model: m", "model: own_size", small_graph()));
   CHECK(plan.tensor_bytes[1] == 4 * 3 * 64 * 48 * 4);
@@ -222,6 +266,25 @@ TEST_CASE("waits add up along the longest path") {
     == 0ms);
   // Files are waited for: only a ttl ends what they wait.
   CHECK(plan_of(good).plan.longest_wait == 100ms);
+}
+
+TEST_CASE("what goes ahead waits for nothing, the others as before") {
+  const auto [g, plan] = plan_of(small_graph("{ type: fake }", "size: 4, stream_first: true"));
+  CHECK(plan.longest_wait == 200ms);
+  REQUIRE(plan.first_waits.size() == 1);
+  CHECK(
+    plan.first_waits[0]
+    == "bun.stream_first: the first frame of a hyperframe waits for 0s there and goes ahead; the "
+       "others "
+       "wait for at most 200ms (bun.release.late)");
+  const auto open =
+    plan_of(small_graph("{ type: fake }", "size: 4, stream_first: true, release: { late: false }"));
+  CHECK(
+    open.plan.first_waits.at(0)
+    == "bun.stream_first: the first frame of a hyperframe waits for 0s there and goes ahead; the "
+       "others "
+       "wait until it is closed");
+  CHECK(plan_of(small_graph()).plan.first_waits.empty());
 }
 
 TEST_CASE("faults of the plan") {
@@ -285,6 +348,34 @@ TEST_CASE("faults of the plan") {
       small_graph()))
     == "g.yaml:7:39: the edge cap -> bun carries live streams ('b'), which must drop, and files "
        "('a'), which must be held back: capture them in two stages, or set `overflow` for both\n");
+}
+
+TEST_CASE("the first frame of a hyperframe goes ahead where the model takes frames one by one") {
+  const auto faults = [](const std::string& model, const std::string& more = {}) {
+    return plan_faults(with(
+      "model: m", "model: " + model,
+      small_graph("{ type: fake }", "size: 4, stream_first: true", more)));
+  };
+  const std::string says =
+    "g.yaml:6:47: bun.stream_first sends the first frame of a hyperframe ahead of the others, "
+    "but the model (fake ";
+  const std::string out =
+    ": leave stream_first out, or take a model that takes frames one by one\n";
+  CHECK(faults("m") == "");
+  CHECK(
+    faults("time4") == says + "time4 [N,3,32,32] float32 -> [N,4]) takes 4 frames together" + out);
+  CHECK(
+    faults("whole")
+    == says + "whole [N,3,32,32] float32 -> [N,4]) gives one result for the whole hyperframe"
+         + out);
+  // Of several models each is looked at.
+  CHECK(
+    faults(
+      "m",
+      "  sch2: { type: schedule, from: bun }\n  inf2: { type: infer, model: whole, from: sch2 }\n"
+      "  unb2: { type: unbundle, from: inf2 }\n  out2: { type: null, from: unb2 }\n")
+    == says + "whole [N,3,32,32] float32 -> [N,4]) gives one result for the whole hyperframe"
+         + out);
 }
 
 TEST_CASE("both models and cameras tell what is wrong, at once") {

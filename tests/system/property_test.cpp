@@ -45,8 +45,10 @@ public:
       from = "align";
     }
     const auto over = aligned ? pick({"time", "cameras", "both"}) : std::string{"time"};
+    const auto size = 1 + upto(8);
     t += "  bundle: { type: bundle, from: " + from + ", over: " + over
-         + (over == "cameras" ? "" : ", size: " + std::to_string(1 + upto(8)))
+         + (over == "cameras" ? "" : ", size: " + std::to_string(size))
+         + (over != "cameras" && size > 1 && upto(3) == 0 ? ", stream_first: true" : "")
          + ", release: { timeout: " + pick({"100ms", "300ms"}) + " } }\n";
     t += "  schedule: { type: schedule, from: { stage: bundle, capacity: "
          + std::to_string(1 + upto(16))
