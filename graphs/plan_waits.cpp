@@ -123,21 +123,22 @@ std::optional<wait> ttl_of(const checked_stage& s) {
   return found;
 }
 
-/// With `stream_first` the first moment does not wait for the others; with `pre` it waits in the ring.
+/// With `stream_first` the first moment does not wait for the others; with `pre` it waits in the
+/// ring.
 void add_first_wait(planning& p, std::size_t i, const std::vector<wait>& others) {
   if (p.bundlers[i].first_slots == 0)
     return;
   const auto& s = p.graph.stages[i];
   const std::string what = p.bundlers[i].per_stream ? "frame" : "set";
   auto text = s.name + ".stream_first: the first " + what + " of a hyperframe ";
-  text += integer_at(*s.config, "release.pre")
-            ? "goes ahead when its trigger has come"
-            : "waits for " + write_duration(duration{0}) + " there and goes ahead";
+  text += integer_at(*s.config, "release.pre") ? "goes ahead when its trigger has come"
+                                               : "goes ahead as it comes";
   text += "; the others wait ";
   if (others.empty() || others.back().longest == duration::max())
     text += "until it is closed";
   else
-    text += "for at most " + write_duration(others.back().longest) + " (" + others.back().what + ")";
+    text +=
+      "for at most " + write_duration(others.back().longest) + " (" + others.back().what + ")";
   p.plan.first_waits.push_back(std::move(text));
 }
 

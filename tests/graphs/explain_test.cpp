@@ -129,7 +129,7 @@ TEST_CASE("explain shows what goes ahead of its hyperframe") {
        {"stream_first", "first tensors", "59 of 12.3 kB",
         "first parts that can be queued or under way at once",
         "2 hyperframes of 3 slots and 2 first parts of 1", "at most 100 %",
-        "b.stream_first: the first frame of a hyperframe waits for"}) {
+        "b.stream_first: the first frame of a hyperframe goes"}) {
     CAPTURE(words);
     CHECK_MESSAGE(text.find(words) != std::string::npos, text);
   }

@@ -268,25 +268,6 @@ TEST_CASE("waits add up along the longest path") {
   CHECK(plan_of(good).plan.longest_wait == 100ms);
 }
 
-TEST_CASE("what goes ahead waits for nothing, the others as before") {
-  const auto [g, plan] = plan_of(small_graph("{ type: fake }", "size: 4, stream_first: true"));
-  CHECK(plan.longest_wait == 200ms);
-  REQUIRE(plan.first_waits.size() == 1);
-  CHECK(
-    plan.first_waits[0]
-    == "bun.stream_first: the first frame of a hyperframe waits for 0s there and goes ahead; the "
-       "others "
-       "wait for at most 200ms (bun.release.late)");
-  const auto open =
-    plan_of(small_graph("{ type: fake }", "size: 4, stream_first: true, release: { late: false }"));
-  CHECK(
-    open.plan.first_waits.at(0)
-    == "bun.stream_first: the first frame of a hyperframe waits for 0s there and goes ahead; the "
-       "others "
-       "wait until it is closed");
-  CHECK(plan_of(small_graph()).plan.first_waits.empty());
-}
-
 TEST_CASE("faults of the plan") {
   const auto one = [](const std::string& what, const std::string& by) {
     return plan_faults(with(what, by, small_graph()));

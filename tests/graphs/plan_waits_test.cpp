@@ -272,3 +272,31 @@ TEST_CASE("explain writes what has no bound, and what files have no budget for")
         "second.\n")
     != std::string::npos);
 }
+
+TEST_CASE("what goes ahead waits for nothing, the others as before") {
+  const auto cam = stream("cam", live);
+  struct {
+    const char* what;
+    std::string text;
+    const char* said;
+  } const rows[]{
+    {"live", bundled(cam, ", stream_first: true"),
+     "goes ahead as it comes; the others wait for at most 480ms (bundle.release.late)"},
+    {"a file", bundled(stream("film", ", realtime: false"), ", stream_first: true"),
+     "goes ahead as it comes; the others wait until it is closed"},
+    {"a trigger", fired(cam, ", stream_first: true, release: { trigger: true }"),
+     "goes ahead as it comes; the others wait until it is closed"},
+    {"frames from before it",
+     fired(cam, ", stream_first: true, release: { trigger: true, pre: 2 }"),
+     "goes ahead when its trigger has come; the others wait for at most "},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.what);
+    const auto firsts = plan_of(r.text).plan.first_waits;
+    REQUIRE(firsts.size() == 1);
+    INFO(firsts[0]);
+    CHECK(firsts[0].starts_with(
+      std::string{"bundle.stream_first: the first frame of a hyperframe "} + r.said));
+  }
+  CHECK(plan_of(bundled(cam, "")).plan.first_waits.empty());
+}
