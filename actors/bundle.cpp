@@ -1,5 +1,7 @@
 #include "actors/bundle.hpp"
 
+#include "runtime/pool_stats.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -66,7 +68,7 @@ void bundler::add(std::span<const entry> moment, graph_time arrived, graph_time 
     return;
   }
   if (!open_)
-    open_ = make_next();
+    open_ = make_next(now);
   const auto own_before = own_;
   for (std::size_t m = 0; m < moment.size(); ++m)
     place(m, moment[m], moment[m].own && std::exchange(members_[m].gap, false), to);
@@ -111,17 +113,17 @@ void bundler::skip(std::span<const entry> moment, reason why, output& to) {
 }
 
 /// What the next moment goes into.
-std::shared_ptr<hyperframe> bundler::make_next() {
+std::shared_ptr<hyperframe> bundler::make_next(graph_time now) {
   if (options_.stream_first && filled_ == 0)
-    return make(1, shared_.firsts);
-  auto h = make(options_.size - ahead_, shared_.tensors);
+    return make(1, shared_.firsts, now);
+  auto h = make(options_.size - ahead_, shared_.tensors, now);
   h->descriptor.first_slot = ahead_ * members();
   if (ahead_ > 0)
     h->descriptor.opened = head_.opened;
   return h;
 }
 
-std::shared_ptr<hyperframe> bundler::make(std::uint32_t moments, buffer_pool& tensors) {
+std::shared_ptr<hyperframe> bundler::make(std::uint32_t moments, buffer_pool& tensors, graph_time now) {
   auto h = std::make_shared<hyperframe>();
   auto& d = h->descriptor;
   d.group = lane_.group;
@@ -142,6 +144,7 @@ std::shared_ptr<hyperframe> bundler::make(std::uint32_t moments, buffer_pool& te
           + " tensors are in use although the plan says that more cannot be open, queued and "
             "inferred "
             "at once; this is a defect of the plan and not of the graph file"));
+    h->tensor.note_taken(held_slot::nobody, now);
   }
   return h;
 }

@@ -162,8 +162,8 @@ private:
   bool new_epoch(std::span<const entry> moment) const;
   void note(std::span<const entry> moment);
   void skip(std::span<const entry> moment, reason why, output& to);
-  std::shared_ptr<hyperframe> make(std::uint32_t moments, buffer_pool& tensors);
-  std::shared_ptr<hyperframe> make_next();
+  std::shared_ptr<hyperframe> make(std::uint32_t moments, buffer_pool& tensors, graph_time now);
+  std::shared_ptr<hyperframe> make_next(graph_time now);
   void place(std::size_t member, const entry& e, bool gap, output& to);
   reason pack(std::size_t member, const frame& f, std::size_t slot);
   void carry_over(hyperframe& next, std::uint32_t moments, output& to);

@@ -116,7 +116,7 @@ void bundler::release(release_reason why, graph_time now, output& to) {
   const auto overlap = options_.stride < options_.size ? options_.size - options_.stride : 0;
   const auto carried = std::min(overlap, filled_);
   // First what can throw, so that `open_` still owns its frames then.
-  auto next = carried > 0 ? make_next() : nullptr;
+  auto next = carried > 0 ? make_next(now) : nullptr;
   if (next)
     carry_over(*next, carried, to);
   if (own_ > 0) {

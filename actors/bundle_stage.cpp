@@ -43,9 +43,9 @@ public:
     for (const auto& b : bundlers_)
       if (const auto& pack = b.lane().pack)
         bytes = std::max(bytes, pack->slot_bytes() * b.lane().members.size());
-    shared_.tensors = buffer_pool{plan.tensors, bytes * options_.size};
+    shared_.tensors = buffer_pool{plan.tensors, bytes * options_.size, plan.pool};
     if (options_.stream_first)
-      shared_.firsts = buffer_pool{plan.first_tensors, bytes};
+      shared_.firsts = buffer_pool{plan.first_tensors, bytes, plan.first_pool};
   }
 
   void on_item(item i, stage_context& context) override {

@@ -106,9 +106,9 @@ bool bundler::open_next(output& to) {
 
 void bundler::fill_window(graph_time now, output& to) {
   for (; next_ < std::min(window_end_, ring_.end()); ++next_) {
-    if (!open_)
-      open_ = make_next();
     auto& m = ring_.at(next_);
+    if (!open_)
+      open_ = make_next(m.arrived);
     const auto own_before = own_;
     for (std::size_t i = 0; i < m.entries.size(); ++i) {
       auto& e = m.entries[i];

@@ -1,5 +1,7 @@
 #include "actors/camera_reader.hpp"
 
+#include "runtime/pool_stats.hpp"
+
 #include <algorithm>
 #include <condition_variable>
 
@@ -73,7 +75,8 @@ graph_time camera_reader::fail(const error& e, graph_time now) {
 
 expected<void> camera_reader::open_camera() {
   try {
-    return camera_->open({where_.stream, where_.frames_ahead, where_.folder, where_.seed});
+    return camera_->open(
+      {where_.stream, where_.frames_ahead, where_.folder, where_.seed, where_.pool});
   } catch (const failure& f) {
     return f.what_failed();
   } catch (const std::exception& e) {
@@ -114,7 +117,9 @@ graph_time camera_reader::step(const clock& time, std::uint32_t most) {
       back_off_ = std::chrono::seconds{1};
       if (!info_.live)
         permits_.fetch_sub(1, std::memory_order_acq_rel);
-      put(arrived_frame{std::move(*f), time.now()});
+      const auto arrived = time.now();
+      f->buffer.note_taken(held_slot::nobody, arrived);
+      put(arrived_frame{std::move(*f), arrived});
     } else if (const auto* wait = std::get_if<not_before>(&event)) {
       return wait->due;
     } else if (const auto* e = std::get_if<error>(&event)) {

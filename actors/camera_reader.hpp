@@ -42,6 +42,7 @@ public:
     std::size_t frames_ahead = 0;
     std::uint32_t permits = 1;
     std::uint64_t seed = 0;
+    std::shared_ptr<pool_stats> pool{}; ///< where the camera's pools are counted
   };
   camera_reader(std::unique_ptr<camera> source, const camera_info& info, place where,
                 std::function<void()> on_event);

@@ -45,6 +45,7 @@ struct capture_resource : stage_resource {
     /// Silent when it gives no frame for so long, and for `defaults::silent_periods` of its periods.
     duration silent_after = defaults::silent_after;
     std::string when_silent{}; ///< what follows then, for the sentence that tells of it
+    std::shared_ptr<pool_stats> pool{}; ///< where the camera's pools are counted
   };
   std::vector<source> sources;
   std::function<void(stream_index)> captured; ///< counts a frame in the ledger

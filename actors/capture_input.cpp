@@ -40,7 +40,8 @@ std::shared_ptr<camera_reader> capture_input::attach(const std::string& folder, 
   reported_ = {};
   reader_ = std::make_shared<camera_reader>(
     std::move(made), source_.info,
-    camera_reader::place{id_, folder, source_.frames_ahead, source_.prefetch, seed}, std::move(on_event));
+    camera_reader::place{id_, folder, source_.frames_ahead, source_.prefetch, seed, source_.pool},
+    std::move(on_event));
   last_arrival_ = now;
   return reader_;
 }
@@ -150,6 +151,8 @@ void capture_input::send(const std::function<void(stream_index)>& captured, arri
     context.emit(frame{meta, std::move(f.captured.media), std::move(f.captured.buffer)});
   else if (meta.flags & frame_corrupt)
     context.settle(meta, outcome::failed, reason::corrupt);
+  else if (meta.flags & frame_no_memory)
+    context.settle(meta, outcome::failed, reason::no_memory);
   else
     context.settle(meta, outcome::dropped, reason::pool_empty);
 }

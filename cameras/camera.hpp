@@ -27,6 +27,8 @@ struct camera_info {
   bool simulated = false; ///< depends on nothing but its settings and the time it is given
 };
 
+class pool_stats;
+
 /// What a camera gets when it is opened.
 struct camera_environment {
   std::string stream;          ///< for messages
@@ -34,6 +36,7 @@ struct camera_environment {
                                 ///< has `frames_ahead + own_frames` slots
   std::string folder;          ///< that relative paths start from
   std::uint64_t seed = 0;      ///< the graph's: where everything random starts from
+  std::shared_ptr<pool_stats> pool{}; ///< where its pools are counted; null: nowhere
 };
 
 /// A frame as the source gave it: capture numbers and stamps it.
@@ -46,7 +49,7 @@ struct captured_frame {
   std::uint16_t flags = 0; ///< `frame_flag` bits
   std::int32_t truth = -1;
   media_type_ptr media;
-  buffer_ref buffer; ///< empty only with `frame_no_buffer` or `frame_corrupt`
+  buffer_ref buffer; ///< empty only with `frame_no_buffer`, `frame_no_memory` or `frame_corrupt`
 };
 
 struct not_before {

@@ -104,24 +104,37 @@ decoder_pool::slot_bytes(AVCodecContext* context, AVPixelFormat format, int widt
   return layout_for(context, format, width, height).bytes;
 }
 
-/// The pool in use, or a new one where its slots are smaller than `bytes`. Under `mutex_`.
-decoder_pool::generation& decoder_pool::pool_for(std::size_t bytes) {
+/// The pool in use, or a new one where its slots are smaller than `bytes`; null where there is no
+/// memory for it. Under `mutex_`.
+decoder_pool::generation* decoder_pool::pool_for(std::size_t bytes) {
+  // Of pools that were taken over from, the memory goes with their last slot.
+  if (generations_.size() > 1)
+    generations_.erase(
+      std::remove_if(
+        generations_.begin(), generations_.end() - 1,
+        [](const auto& g) {
+          const std::lock_guard lock{g->mutex};
+          return g->lent() == 0;
+        }),
+      generations_.end() - 1);
   if (!generations_.empty() && generations_.back()->pool.slot_bytes() >= bytes)
-    return *generations_.back();
+    return generations_.back().get();
+  if (!generations_.empty() && generations_.back()->pool.in_use() == 0)
+    generations_.pop_back(); // its memory is free for the new one
   auto made = std::make_shared<generation>();
-  made->pool = buffer_pool{slots(), bytes};
+  try {
+    made->pool = buffer_pool{slots(), bytes, counted_};
+  } catch (const failure&) {
+    return nullptr;
+  }
   made->leases = std::vector<lease>(slots());
   for (std::uint32_t i = 0; i < made->leases.size(); ++i) {
     made->leases[i].home = made.get();
     made->leases[i].index = i;
     made->free.push_back(i);
   }
-  std::erase_if(generations_, [](const auto& g) {
-    const std::lock_guard lock{g->mutex};
-    return g->lent() == 0;
-  });
   generations_.push_back(std::move(made));
-  return *generations_.back();
+  return generations_.back().get();
 }
 
 int decoder_pool::get_buffer2(AVCodecContext* context, AVFrame* frame, int flags) {
@@ -149,17 +162,18 @@ int decoder_pool::provide(AVCodecContext* context, AVFrame* frame) {
   std::uint8_t* data = nullptr;
   {
     const std::lock_guard lock{mutex_};
-    auto& now = pool_for(wanted.bytes);
-    auto slot = now.pool.acquire();
+    auto* now = pool_for(wanted.bytes);
+    auto slot = now ? now->pool.acquire() : buffer_ref{};
     if (!slot) {
       ++misses_;
       return AVERROR(EAGAIN);
     }
-    const std::lock_guard leases{now.mutex};
-    lent = &now.leases[now.free.back()];
-    now.free.pop_back();
+    const std::lock_guard leases{now->mutex};
+    lent = &now->leases[now->free.back()];
+    now->free.pop_back();
     data = reinterpret_cast<std::uint8_t*>(slot.data());
     lent->slot = std::move(slot);
+    lent->slot.note_lent(true);
     lent->keep = generations_.back();
   }
   frame->buf[0] =
@@ -181,6 +195,7 @@ void decoder_pool::give_back(void* opaque, std::uint8_t*) noexcept {
   std::shared_ptr<generation> keep; // goes last: it may be what holds the mutex
   const std::lock_guard lock{lent.home->mutex};
   keep = std::move(lent.keep);
+  lent.slot.note_lent(false);
   lent.slot = {};
   keep->free.push_back(lent.index);
 }
@@ -229,7 +244,10 @@ decoder_pool::picture decoder_pool::acquire(pixel_format format, int width, int 
       "a picture of " + std::to_string(width) + 'x' + std::to_string(height) + " has no layout"));
   const std::lock_guard lock{mutex_};
   picture p;
-  p.slot = pool_for(l.bytes).pool.acquire();
+  if (auto* now = pool_for(l.bytes))
+    p.slot = now->pool.acquire();
+  else
+    p.refused = true;
   p.format.format = format;
   p.format.width = static_cast<std::uint32_t>(width);
   p.format.height = static_cast<std::uint32_t>(height);

@@ -31,22 +31,27 @@ std::optional<pixel_format> direct_format(AVPixelFormat format);
 /// holds it. Lent buffers are marked read-only, so that no decoder updates in place a picture that
 /// the graph may be reading.
 ///
-/// A slot holds any picture that is not larger. For a larger one a new pool takes over, with as many
-/// slots; the old one goes when all of its slots were given back. The decoder may call from several
-/// threads; the other functions belong to one.
+/// A slot holds any picture that is not larger. For a larger one a new pool takes over, with as
+/// many slots; the old one goes when all of its slots were given back. Where the graph's `memory`
+/// leaves no room for both, a picture has no slot until then; the decoder goes on in FFmpeg's
+/// memory. The decoder may call from several threads; the other functions belong to one.
 class decoder_pool {
 public:
   /// A picture's slot and where its planes lie in it.
   struct picture {
     buffer_ref slot;
     video_format format;  ///< range and matrix are not filled in
+    bool refused = false; ///< no slot: the graph's `memory` leaves none for pictures of this size
     bool starved = false; ///< the graph holds all that it may: to be given without content
     explicit operator bool() const { return static_cast<bool>(slot); }
   };
 
   /// @param graph_frames what the graph may hold, @param decoder_frames what the decoder may.
-  decoder_pool(std::size_t graph_frames, std::size_t decoder_frames)
-    : graph_frames_(graph_frames), decoder_frames_(decoder_frames) {}
+  /// @param counted where the slots are counted; null: nowhere.
+  decoder_pool(
+    std::size_t graph_frames, std::size_t decoder_frames,
+    std::shared_ptr<pool_stats> counted = nullptr)
+    : graph_frames_(graph_frames), decoder_frames_(decoder_frames), counted_(std::move(counted)) {}
 
   /// Bytes of a slot for such pictures: sides and rows padded as this decoder needs them.
   /// @param context null for pictures that no decoder writes.
@@ -58,13 +63,13 @@ public:
   /// @returns the slot that holds `frame`; an empty picture where FFmpeg took its own memory.
   picture find(const AVFrame& frame);
 
-  /// @returns a slot to copy or convert a picture to; an empty picture where all are in use.
-  /// Throws `failure` where a new pool was needed and there is no memory.
+  /// @returns a slot to copy or convert a picture to; an empty picture where all are in use, or
+  /// with `refused`.
   picture acquire(pixel_format format, int width, int height);
 
   std::size_t slots() const { return graph_frames_ + decoder_frames_; }
   std::size_t peak_in_use() const; ///< of the pool in use now
-  /// How often the decoder wanted a slot and none was free: FFmpeg's memory and a copy stood in.
+  /// How often the decoder wanted a slot and got none: FFmpeg's memory and a copy stood in.
   std::uint64_t misses() const;
 
 private:
@@ -81,9 +86,10 @@ private:
   static layout layout_for(AVCodecContext* context, AVPixelFormat format, int width, int height);
   static void give_back(void* opaque, std::uint8_t* data) noexcept;
   int provide(AVCodecContext* context, AVFrame* frame);
-  generation& pool_for(std::size_t bytes);
+  generation* pool_for(std::size_t bytes);
 
   std::size_t graph_frames_, decoder_frames_;
+  std::shared_ptr<pool_stats> counted_;
   mutable std::mutex mutex_; ///< guards all below
   std::vector<std::shared_ptr<generation>>
     generations_; ///< the last one is in use, others wait to empty

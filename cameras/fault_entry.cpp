@@ -29,12 +29,13 @@ capture_time moved(capture_time t, duration d) {
 
 } // namespace
 
-void faulty_camera::entry::prepare(const media_type& from, std::size_t slots) {
+void faulty_camera::entry::prepare(
+  const media_type& from, std::size_t slots, std::shared_ptr<pool_stats> counted) {
   if (what_.kind != fault_kind::resize)
     return;
   media_ =
     make_video_type(video_format::packed(from.video.format, what_.size.width, what_.size.height));
-  pool_ = buffer_pool{slots, media_->video.size_bytes()};
+  pool_ = buffer_pool{slots, media_->video.size_bytes(), std::move(counted)};
 }
 
 void faulty_camera::entry::pass(passing& p, fault_counts& counts) {

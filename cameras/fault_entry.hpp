@@ -22,7 +22,7 @@ public:
   entry(const injected_fault& what, std::uint64_t seed) : what_(what), seed_(seed) {}
 
   /// Makes the type and memory of resized pictures. Throws `failure` where there is no memory.
-  void prepare(const media_type& from, std::size_t slots);
+  void prepare(const media_type& from, std::size_t slots, std::shared_ptr<pool_stats> counted);
   /// Does to the frame what is due, and counts what begins.
   void pass(passing& p, fault_counts& counts);
 

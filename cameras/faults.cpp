@@ -24,6 +24,11 @@ std::uint64_t mixed(std::uint64_t seed, const std::string& stream) {
   return hash;
 }
 
+/// As a pool lays its slots.
+std::size_t padded(std::size_t bytes) {
+  return (bytes + 63) / 64 * 64;
+}
+
 bool changes_number(const injected_fault& f) {
   return f.kind == fault_kind::gap || f.kind == fault_kind::silence
          || f.kind == fault_kind::duplicate;
@@ -74,10 +79,11 @@ expected<camera_info> faulty_camera::probe() {
         std::string{"the fault resize has size "} + std::to_string(f.size.width) + 'x'
           + std::to_string(f.size.height) + ", but " + to_string(format)
           + " halves its colour planes: both sides must be even");
-    resized += video_format::packed(format, f.size.width, f.size.height).size_bytes();
+    resized += padded(video_format::packed(format, f.size.width, f.size.height).size_bytes());
   }
   info.own_frames += most_held(info);
-  info.frame_bytes += resized; // each slot of the camera has one in the pool of every `resize`
+  if (resized > 0) // each slot of the camera has one in the pool of every `resize`
+    info.frame_bytes = padded(info.frame_bytes) + resized;
   return probed;
 }
 
@@ -101,7 +107,7 @@ expected<void> faulty_camera::open(const camera_environment& environment) {
            .bits());
   try {
     for (auto& e : entries_)
-      e.prepare(info.media, environment.frames_ahead + info.own_frames);
+      e.prepare(info.media, environment.frames_ahead + info.own_frames, environment.pool);
   } catch (const failure& f) {
     return make_error(f.what_failed().code, environment.stream, f.what_failed().message);
   }

@@ -1,6 +1,7 @@
 #include "cameras/images.hpp"
 
 #include "cameras/empty_pool.hpp"
+#include "cameras/growing_pool.hpp"
 #include "cameras/source_file.hpp"
 
 #include <opencv2/core.hpp>
@@ -127,14 +128,14 @@ public:
 
   expected<void> open(const camera_environment& environment) override {
     stream_ = environment.stream;
-    slots_ = environment.frames_ahead + 1;
+    pool_.reset(stream_, environment.frames_ahead + 1, environment.pool);
     if (interrupted_)
       return stopped();
     if (auto probed = probe(); probed.has_error())
       return probed.error();
     start_.reset();
     next_ = 0;
-    return fit(media_->video.size_bytes());
+    return pool_.fit(media_->video.size_bytes());
   }
 
   camera_event read(graph_time now) override {
@@ -211,23 +212,14 @@ private:
     return picture;
   }
 
-  /// Makes sure that the pool's slots have `bytes`. Buffers of the old pool go when they are
-  /// released.
-  expected<void> fit(std::size_t bytes) {
-    if (pool_.slots() > 0 && bytes <= pool_.slot_bytes())
-      return {};
-    try {
-      pool_ = buffer_pool{slots_, bytes};
-    } catch (const failure& f) {
-      return make_error(f.what_failed().code, stream_, f.what_failed().message);
-    }
-    return {};
-  }
-
   /// Puts the next picture into `f`.
   expected<void> fill(captured_frame& f) {
     const auto& file = files_[next_ % files_.size()];
     f.media = media_;
+    if (pool_.fit(media_->video.size_bytes()).has_error()) {
+      f.flags |= frame_no_memory;
+      return {};
+    }
     f.buffer = pool_.acquire();
     if (!f.buffer) {
       if (realtime_) {
@@ -236,24 +228,26 @@ private:
       }
       return empty_pool(stream_, pool_.slots());
     }
-    std::optional<error> failed;
+    bool too_large = false;
     slot_allocator allocator{[&](std::size_t bytes) -> std::byte* {
       if (bytes > pool_.slot_bytes()) {
         f.buffer = {};
-        if (auto grown = fit(bytes); grown.has_error()) {
-          failed = grown.error();
+        too_large = pool_.fit(bytes).has_error();
+        if (too_large)
           return nullptr;
-        }
         f.buffer = pool_.acquire();
       }
       return f.buffer.data();
     }};
     const cv::Mat picture = decode(file, &allocator);
-    if (failed)
-      return std::move(*failed);
     if (picture.empty()) {
       f.buffer = {};
       f.flags |= frame_corrupt;
+      return {};
+    }
+    if (too_large) {
+      f.media = type_of(picture);
+      f.flags |= frame_no_memory;
       return {};
     }
     if (
@@ -274,8 +268,7 @@ private:
   std::vector<std::string> files_;
   std::vector<std::uint8_t> bytes_; ///< of the file in hand
   media_type_ptr media_;            ///< of the last picture
-  buffer_pool pool_;
-  std::size_t slots_ = 0;
+  growing_pool pool_;
   std::optional<graph_time> start_; ///< the first `read`
   std::uint64_t next_ = 0;
   std::atomic<bool> interrupted_{false};

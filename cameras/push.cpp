@@ -113,8 +113,8 @@ void push_port::claim(const media_type_ptr& owner) {
 
 expected<void> push_port::open(
   const media_type_ptr& owner, const std::string& stream, bool live, std::size_t queue,
-  std::size_t slots) {
-  auto pool = std::make_shared<buffer_pool>(slots, owner->video.size_bytes());
+  std::size_t slots, std::shared_ptr<pool_stats> counted) {
+  auto pool = std::make_shared<buffer_pool>(slots, owner->video.size_bytes(), std::move(counted));
   {
     const std::lock_guard lock{mutex_};
     if (owner_ != owner || stopped_)
@@ -216,7 +216,8 @@ expected<camera_info> push_camera::probe() {
 expected<void> push_camera::open(const camera_environment& environment) {
   try {
     return port_->open(
-      media_, environment.stream, live_, queue_, environment.frames_ahead + queue_);
+      media_, environment.stream, live_, queue_, environment.frames_ahead + queue_,
+      environment.pool);
   } catch (const failure& f) {
     if (!live_) // it will not be opened again
       port_->stop(media_);

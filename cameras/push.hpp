@@ -72,8 +72,9 @@ private:
   /// The camera that has `owner` takes the port over: it is open for no other any more.
   void claim(const media_type_ptr& owner);
   /// Opens it for frames of the owner's type; not where `stop` came first.
-  expected<void> open(const media_type_ptr& owner, const std::string& stream, bool live,
-                      std::size_t queue, std::size_t slots);
+  expected<void> open(
+    const media_type_ptr& owner, const std::string& stream, bool live, std::size_t queue,
+    std::size_t slots, std::shared_ptr<pool_stats> counted);
   /// Takes no frame any more. Nothing happens where another camera has the port, as with `shut`.
   void stop(const media_type_ptr& owner) noexcept;
   void shut(const media_type_ptr& owner) noexcept;

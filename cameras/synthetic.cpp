@@ -150,7 +150,9 @@ public:
       scene_ = std::make_unique<gradient>();
     faults_seed_ = seed ^ 0x6a09e667f3bcc908;
     try {
-      pool_ = buffer_pool{environment.frames_ahead + 1, media_->video.size_bytes()};
+      pool_ = {};
+      pool_ =
+        buffer_pool{environment.frames_ahead + 1, media_->video.size_bytes(), environment.pool};
     } catch (const failure& f) {
       return make_error(f.what_failed().code, stream_, f.what_failed().message);
     }

@@ -1,6 +1,7 @@
 #include "cameras/timeline.hpp"
 
 #include "cameras/empty_pool.hpp"
+#include "cameras/growing_pool.hpp"
 #include "cameras/source_file.hpp"
 #include "cameras/timeline_table.hpp"
 
@@ -78,12 +79,12 @@ public:
 
   expected<void> open(const camera_environment& environment) override {
     stream_ = environment.stream;
-    slots_ = environment.frames_ahead + 1;
+    pool_.reset(stream_, environment.frames_ahead + 1, environment.pool);
     if (auto probed = probe(); probed.has_error())
       return probed.error();
     base_.reset();
     next_ = 0;
-    return fit(bytes_);
+    return pool_.fit(bytes_);
   }
 
   camera_event read(graph_time now) override {
@@ -206,18 +207,6 @@ private:
       static_cast<std::uint32_t>(picture.rows)));
   }
 
-  /// Buffers of an older, smaller pool go when they are released.
-  expected<void> fit(std::size_t bytes) {
-    if (pool_.slots() == slots_ && bytes <= pool_.slot_bytes())
-      return {};
-    try {
-      pool_ = buffer_pool{slots_, bytes};
-    } catch (const failure& f) {
-      return make_error(f.what_failed().code, stream_, f.what_failed().message);
-    }
-    return {};
-  }
-
   expected<void> fill(const timeline_row& row, captured_frame& f) {
     cv::Mat picture;
     if (!row.image.empty()) {
@@ -231,8 +220,10 @@ private:
         || static_cast<std::uint32_t>(picture.rows) != media_->video.height)
         show(picture);
       f.media = media_;
-      if (auto fits = fit(media_->video.size_bytes()); fits.has_error())
-        return fits;
+    }
+    if (pool_.fit(row.image.empty() ? bytes_ : media_->video.size_bytes()).has_error()) {
+      f.flags |= frame_no_memory;
+      return {};
     }
     f.buffer = pool_.acquire();
     if (!f.buffer) {
@@ -270,8 +261,7 @@ private:
   std::vector<timeline_row> rows_;
   media_type_ptr media_; ///< of the last frame
   std::size_t bytes_ = 0;
-  buffer_pool pool_;
-  std::size_t slots_ = 0;
+  growing_pool pool_;
   std::optional<graph_time> base_;
   std::size_t next_ = 0;
 };

@@ -127,7 +127,8 @@ expected<void> video_camera::open(const camera_environment& environment) {
   media_.reset();
   if (auto opened = player_.open(); opened.has_error())
     return explained(opened.error());
-  pool_ = std::make_unique<decoder_pool>(environment.frames_ahead, player_.decoder_frames());
+  pool_ = std::make_unique<decoder_pool>(
+    environment.frames_ahead, player_.decoder_frames(), environment.pool);
   return player_.begin(*pool_);
 }
 
@@ -199,6 +200,8 @@ camera_event video_camera::picture(AVFrame& decoded) {
   av_frame_unref(&decoded);
   if (p.slot && !(realtime_ && p.starved)) {
     f.buffer = std::move(p.slot);
+  } else if (p.refused) {
+    f.flags |= frame_no_memory;
   } else if (realtime_) {
     f.flags |= frame_no_buffer;
   } else {

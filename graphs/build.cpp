@@ -45,6 +45,11 @@ edge_limits limits_of(const checked_edge& edge, std::size_t streams) {
   return limits;
 }
 
+/// Of a pool: its slots are aligned.
+std::uint64_t planned_bytes(std::uint64_t slots, std::uint64_t slot_bytes) {
+  return slots * ((slot_bytes + 63) / 64 * 64);
+}
+
 /// For each stage the settling stages at or below it.
 std::vector<std::vector<stage_index>> settlers_below(const checked_graph& graph) {
   std::vector<std::set<stage_index>> below(graph.stages.size());
@@ -136,7 +141,8 @@ wire(const checked_graph& graph, const graph_plan& plan, const run_options& opti
     w.settles = ends_accounts(graph, stage);
     w.plan = {stage.name,      stage.config,          graph.folder,  facts,
               stage.streams,   stage.resource,        plan.below[i], plan.reorder[i],
-              plan.tensors[i], plan.first_tensors[i], w.settles,     threads};
+              plan.tensors[i], plan.first_tensors[i], {},            {},
+              w.settles,       threads};
     const auto wiring_of = [&](std::size_t e) {
       const auto& edge = graph.edges[e];
       return edge_wiring{
@@ -183,12 +189,29 @@ assembly::assembly(
     telemetry_(
       std::make_unique<telemetry>(graph.stages.size(), graph.edges.size(), graph.streams.size(),
                                     options.on_event)) {
+  const auto allowed = static_cast<std::uint64_t>(std::get<std::int64_t>(graph.memory.value));
+  const auto reserve =
+    std::make_shared<memory_reserve>(allowed - std::min(allowed, plan.memory_total));
   std::vector<supervisor::member> members;
   for (auto& stage : wiring_.stages) {
-    if (stage.kind->inputs.empty())
-      std::const_pointer_cast<capture_resource>(
-        std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource))
-        ->captured = [accounts = ledger_.get()](stream_index s) { accounts->captured(s); };
+    if (stage.kind->inputs.empty()) {
+      auto& cameras = *std::const_pointer_cast<capture_resource>(
+        std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource));
+      cameras.captured = [accounts = ledger_.get()](stream_index s) { accounts->captured(s); };
+      for (auto& source : cameras.sources)
+        source.pool = telemetry_->add_pool(
+          "pool of stream " + graph.streams[source.stream].id, stage.plan.name,
+          planned_bytes(source.frames_ahead + source.info.own_frames, source.info.frame_bytes),
+          reserve);
+    }
+    if (stage.plan.tensors > 0)
+      stage.plan.pool = telemetry_->add_pool(
+        "tensors of " + stage.plan.name, stage.plan.name,
+        planned_bytes(stage.plan.tensors, plan.tensor_bytes[stage.self]), reserve);
+    if (stage.plan.first_tensors > 0)
+      stage.plan.first_pool = telemetry_->add_pool(
+        "first tensors of " + stage.plan.name, stage.plan.name,
+        planned_bytes(stage.plan.first_tensors, plan.first_tensor_bytes[stage.self]), reserve);
     members.push_back(
       {stage.plan.name, stage.inputs.empty(), stage.settles || stage.kind->outputs.empty(), stage.settles});
   }

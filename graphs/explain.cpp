@@ -262,6 +262,10 @@ std::string explain_memory(const checked_graph& graph, const graph_plan& plan) {
   const auto allowed = static_cast<std::uint64_t>(std::get<std::int64_t>(graph.memory.value));
   table.add(
     {about_bytes(plan.memory_total), "together", "of " + about_bytes(allowed) + " allowed"});
+  table.add(
+    {about_bytes(allowed - std::min(allowed, plan.memory_total)), "left",
+     "for frames that become larger, while those before them are in use; beyond it they fail "
+     "(no_memory)"});
   return "\nmemory (models and libraries not counted)\n" + table.text();
 }
 

@@ -2,23 +2,16 @@
 
 #include "runtime/actor_executor.hpp"
 #include "runtime/metrics_text.hpp"
+#include "runtime/process_memory.hpp"
 #include "runtime/virtual_executor.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 
-#include <sys/resource.h>
-
 namespace hyperframes {
 
 namespace {
-
-std::uint64_t peak_rss() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
@@ -177,7 +170,7 @@ run_progress running::progress() const {
 std::string running::metrics() const {
   return metrics_text(
     state_->shape.checked().name, state_->parts->hosts(), state_->parts->numbers(),
-    state_->parts->accounts());
+    state_->parts->accounts(), state_->executor.time().now());
 }
 
 run_summary running::finish(duration patience) {
@@ -193,7 +186,7 @@ run_summary running::finish(duration patience) {
   s.parts->close_triggers();
   s.left_behind = s.executor.close(patience);
   s.closed = true;
-  auto summary = summarise(s.shape, *s.parts, s.ended - s.started, !s.executor.stuck());
+  auto summary = summarise(s.shape, *s.parts, s.ended - s.started, s.ended, !s.executor.stuck());
   summary.threads_left_behind = s.left_behind;
   return summary;
 }
@@ -240,10 +233,12 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
   }
   if (const auto open = parts.open_credit(); ended && !open.empty())
     throw failure(make_error(errc::stage_failed, g.checked().name, open.front()));
-  return summarise(g, parts, ended.value_or(executor.time().now()) - graph_time{});
+  const auto end = ended.value_or(executor.time().now());
+  return summarise(g, parts, end - graph_time{}, end);
 }
 
-run_summary summarise(const graph& g, const assembly& parts, duration wall, bool still) {
+run_summary
+summarise(const graph& g, const assembly& parts, duration wall, graph_time now, bool still) {
   const auto& graph = g.checked();
   const auto& numbers = parts.numbers();
   run_summary s;
@@ -261,7 +256,6 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall, bool
       {.id = graph.streams[i].id, .sums = parts.accounts().stream(static_cast<stream_index>(i))});
   for (std::size_t i = 0; i < graph.streams.size(); ++i)
     s.streams[i].live = graph.streams[i].info && graph.streams[i].info->live;
-  add_numbers(numbers, s);
   std::uint64_t copied = 0;
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     const auto& n = numbers.stage(i);
@@ -272,6 +266,7 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall, bool
        duration{static_cast<std::int64_t>(n.busy_ns.load(relaxed))}, percentiles_of(n.service)});
     s.simulated = s.simulated || (graph.stages[i].resource && graph.stages[i].resource->simulated);
   }
+  add_numbers(numbers, now, s);
   for (std::size_t e = 0; e < graph.edges.size(); ++e) {
     const auto& edge = graph.edges[e];
     const auto& n = numbers.edge(e);
@@ -292,7 +287,9 @@ run_summary summarise(const graph& g, const assembly& parts, duration wall, bool
   if (const auto room = numbers.batch_room.load(relaxed); room > 0)
     s.batch_fill =
       static_cast<double>(numbers.batch_slots.load(relaxed)) / static_cast<double>(room);
-  s.peak_rss_bytes = peak_rss();
+  const auto memory = memory_of_process();
+  s.rss_bytes = memory.now;
+  s.peak_rss_bytes = memory.peak;
   if (s.ledger.captured > 0)
     s.bytes_copied_per_frame = static_cast<double>(copied) / static_cast<double>(s.ledger.captured);
   if (s.ledger.captured > 0)

@@ -119,6 +119,7 @@ run_summary run_virtually(const graph& g, graph_time until = never, run_options 
 
 /// `running` and `run_virtually` stand on this.
 /// @param still whether nothing runs any more; otherwise what is in flight is as the stages said last.
-run_summary summarise(const graph& g, const assembly& parts, duration wall, bool still = true);
+run_summary
+summarise(const graph& g, const assembly& parts, duration wall, graph_time now, bool still = true);
 
 } // namespace hyperframes

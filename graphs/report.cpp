@@ -75,6 +75,7 @@ const char* meaning_of(reason r) {
     "was past its deadline before a worker could take it",
     "was queued for longer than `ttl`",
     "its source said that its content is damaged",
+    "was larger than the frames before it, and `memory` left no room for such buffers",
     "could not be packed into a tensor",
     "the model failed on it",
     "brought a worker down twice",
@@ -143,6 +144,21 @@ void add_cameras(std::ostringstream& out, const run_summary& s) {
     out << '\n' << table.text();
 }
 
+/// What the pools have taken; of slots that are in use at the end, who has them.
+void add_pools(std::ostringstream& out, const run_summary& s) {
+  if (s.pools.empty())
+    return;
+  text_table table;
+  table.add({"pool", "slots", "in use", "peak", "MB", "peak MB", "oldest slot in use"});
+  for (const auto& l : s.pools)
+    table.add(
+      {l.name, std::to_string(l.slots), std::to_string(l.in_use), std::to_string(l.peak_in_use),
+       format("%.1f", static_cast<double>(l.bytes) / 1e6),
+       format("%.1f", static_cast<double>(l.peak_bytes) / 1e6),
+       l.oldest_age ? format("%.2f s, ", in_seconds(*l.oldest_age)) + l.holder : std::string{"-"}});
+  out << '\n' << table.text();
+}
+
 void add_injected(std::ostringstream& out, const run_summary& s) {
   if (s.injected.empty())
     return;
@@ -165,7 +181,7 @@ percentiles percentiles_of(const time_histogram& h) {
   return {h.count(), h.percentile(50), h.percentile(95), h.percentile(99), h.longest()};
 }
 
-void add_numbers(const telemetry& numbers, run_summary& to) {
+void add_numbers(const telemetry& numbers, graph_time now, run_summary& to) {
   constexpr auto relaxed = std::memory_order_relaxed;
   for (std::size_t i = 0; i < to.streams.size(); ++i) {
     const auto& n = numbers.stream(i);
@@ -184,6 +200,18 @@ void add_numbers(const telemetry& numbers, run_summary& to) {
   }
   for (const auto& [place, times] : numbers.injected())
     to.injected.push_back({place.first, place.second, times});
+  for (const auto& pool : numbers.pools()) {
+    const auto n = pool->now();
+    if (n.peak_bytes == 0)
+      continue;
+    auto& line = to.pools.emplace_back(run_summary::pool_line{
+      pool->name(), n.slots, n.in_use, n.peak_in_use, n.bytes, n.peak_bytes});
+    if (!n.oldest)
+      continue;
+    line.oldest_age = std::max(duration{0}, now - n.oldest->since);
+    line.holder =
+      n.oldest->stage < to.stages.size() ? to.stages[n.oldest->stage].name : pool->owner();
+  }
 }
 
 std::string to_text(const run_summary& s) {
@@ -235,15 +263,17 @@ std::string to_text(const run_summary& s) {
       (e.from + " -> " + e.to).c_str(), e.capacity, e.peak_depth,
       static_cast<unsigned long long>(e.items), static_cast<unsigned long long>(e.drops),
       e.overflow.c_str());
+  add_pools(out, s);
   out << '\n';
   if (s.batches > 0)
     out << format(
       "  batch fill %.0f %%: of the slots that %s had room for, those with a frame in them\n",
       s.batch_fill * 100, counted(s.batches, "batch").c_str());
   out << format(
-    "  peak memory %.1f MB, pixel writes per frame %.2f, further copies %.0f bytes per frame\n",
-    static_cast<double>(s.peak_rss_bytes) / 1e6, s.pixel_writes_per_frame,
-    s.bytes_copied_per_frame);
+    "  memory %.1f MB, peak %.1f MB, pixel writes per frame %.2f, further copies %.0f bytes per "
+    "frame\n",
+    static_cast<double>(s.rss_bytes) / 1e6, static_cast<double>(s.peak_rss_bytes) / 1e6,
+    s.pixel_writes_per_frame, s.bytes_copied_per_frame);
   if (s.accuracy)
     out << format(
       "  accuracy %.4f over %llu frames whose class is known\n", *s.accuracy,
@@ -301,8 +331,19 @@ std::string to_json(const run_summary& s) {
        {"peak_depth", e.peak_depth},
        {"items", e.items},
        {"drops", e.drops}});
+  j["pools"] = json::object();
+  for (const auto& l : s.pools)
+    j["pools"][l.name] = {
+      {"slots", l.slots},
+      {"in_use", l.in_use},
+      {"peak_in_use", l.peak_in_use},
+      {"bytes", l.bytes},
+      {"peak_bytes", l.peak_bytes},
+      {"oldest_s", l.oldest_age ? json(in_seconds(*l.oldest_age)) : json(nullptr)},
+      {"holder", l.oldest_age ? json(l.holder) : json(nullptr)}};
   j["batches"] = s.batches;
   j["batch_fill"] = s.batch_fill;
+  j["rss_bytes"] = s.rss_bytes;
   j["peak_rss_bytes"] = s.peak_rss_bytes;
   j["bytes_copied_per_frame"] = s.bytes_copied_per_frame;
   j["pixel_writes_per_frame"] = s.pixel_writes_per_frame;

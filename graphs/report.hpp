@@ -54,6 +54,15 @@ struct run_summary {
     std::uint32_t peak_depth = 0;
     std::uint64_t items = 0, drops = 0;
   };
+  /// The pools that serve one purpose, as `explain` names them.
+  struct pool_line {
+    std::string name;
+    std::size_t slots = 0;
+    std::size_t in_use = 0, peak_in_use = 0;
+    std::size_t bytes = 0, peak_bytes = 0;
+    std::optional<duration> oldest_age{}; ///< of the slot that has been in use for longest
+    std::string holder{};                 ///< the stage that took that slot in last
+  };
   std::string graph;
   bool simulated = false; ///< a simulated part stood in for a real one
   duration wall{};
@@ -65,9 +74,10 @@ struct run_summary {
   std::vector<stage_line> stages;
   std::vector<edge_line> edges;
   std::vector<injected_line> injected;
+  std::vector<pool_line> pools; ///< those that were ever made
   double batch_fill = 0;      ///< valid slots / slots that the batches could have had; 0: no batches
   std::uint64_t batches = 0;
-  std::uint64_t peak_rss_bytes = 0;
+  std::uint64_t rss_bytes = 0, peak_rss_bytes = 0;
   double bytes_copied_per_frame = 0; ///< pixels written beyond ingest and packing
   double pixel_writes_per_frame = 0; ///< whole frames: at ingest and when packing
   std::optional<double> accuracy; ///< where the source knows the truth
@@ -78,8 +88,9 @@ struct run_summary {
   bool closed() const { return in_flight == 0 && ledger.captured == ledger.ended(); }
 };
 
-/// Takes over what `numbers` knows of the streams and of the faults that were asked for.
-void add_numbers(const telemetry& numbers, run_summary& to);
+/// Takes over what `numbers` knows of the streams, of the pools at `now`, and of the faults that
+/// were asked for. The stages are in the summary already: their names are those of the holders.
+void add_numbers(const telemetry& numbers, graph_time now, run_summary& to);
 
 /// For a person at a terminal.
 std::string to_text(const run_summary& s);

@@ -1,11 +1,14 @@
 #include "runtime/buffer_pool.hpp"
 
 #include "runtime/error.hpp"
+#include "runtime/pool_stats.hpp"
 
 #include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,24 +16,65 @@ namespace hyperframes {
 
 namespace detail {
 
+/// No time was noted since the slot was taken.
+constexpr std::int64_t not_noted = std::numeric_limits<std::int64_t>::min();
+
 struct pool_slot {
   std::atomic<std::uint32_t> references{0};
+  std::atomic<std::uint32_t> stage{held_slot::nobody}; ///< as in `held_slot`
+  std::atomic<std::int64_t> since{not_noted};          ///< ns; as in `held_slot`
+  std::atomic<bool> lent{false};                       ///< one of the references is a decoder's
   std::byte* data = nullptr;
   pool_core* core = nullptr;
 };
 
 /// Lives as long as the pool object or a reference to one of its slots.
-struct pool_core {
+struct pool_core final : counted_pool {
   std::shared_ptr<memory_backing> backing;
   std::span<std::byte> memory;
   std::size_t slot_bytes = 0;
   std::vector<pool_slot> slots;
-  std::mutex mutex;
+  std::shared_ptr<pool_stats> stats;
+  mutable std::mutex mutex;
   std::vector<pool_slot*> free; ///< guarded by `mutex`, as is `peak`
   std::size_t peak = 0;
   std::atomic<std::size_t> owners{1}; ///< the pool object and every slot in use
 
-  ~pool_core() { backing->release(memory); }
+  pool_core(
+    std::shared_ptr<memory_backing> from, std::span<std::byte> bytes, std::size_t each,
+    std::size_t count, std::shared_ptr<pool_stats> counted)
+    : backing(std::move(from)),
+      memory(bytes),
+      slot_bytes(each),
+      slots(count),
+      stats(std::move(counted)) {
+    if (stats)
+      stats->watch(*this);
+  }
+  pool_core(const pool_core&) = delete;
+  pool_core& operator=(const pool_core&) = delete;
+  ~pool_core() {
+    if (stats)
+      stats->forget(*this);
+    const auto bytes = memory.size();
+    backing->release(memory);
+    if (stats)
+      stats->dismiss(slots.size(), bytes);
+  }
+
+  std::optional<held_slot> oldest() const override {
+    std::optional<held_slot> found;
+    const std::lock_guard lock{mutex};
+    for (const auto& s : slots) {
+      const auto since = s.since.load(std::memory_order_relaxed);
+      const auto own = s.lent.load(std::memory_order_relaxed) ? 1U : 0U;
+      if (s.references.load(std::memory_order_relaxed) <= own || since == not_noted)
+        continue;
+      if (const graph_time t{duration{since}}; !found || t < found->since)
+        found = held_slot{t, s.stage.load(std::memory_order_relaxed)};
+    }
+    return found;
+  }
 };
 
 namespace {
@@ -75,6 +119,8 @@ buffer_ref::~buffer_ref() {
   {
     const std::lock_guard lock{core->mutex};
     core->free.push_back(slot_);
+    if (core->stats)
+      core->stats->given_back();
   }
   detail::disown(core);
 }
@@ -89,19 +135,40 @@ bool buffer_ref::unique() const noexcept {
   return slot_ && slot_->references.load(std::memory_order_acquire) == 1;
 }
 
-buffer_pool::buffer_pool(std::size_t slots, std::size_t slot_bytes,
-                         std::shared_ptr<memory_backing> backing) {
+void buffer_ref::note_taken(std::uint32_t stage, graph_time when) const noexcept {
+  if (!slot_)
+    return;
+  slot_->stage.store(stage, std::memory_order_relaxed);
+  if (slot_->since.load(std::memory_order_relaxed) == detail::not_noted)
+    slot_->since.store(when.time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+void buffer_ref::note_lent(bool lent) const noexcept {
+  if (slot_)
+    slot_->lent.store(lent, std::memory_order_relaxed);
+}
+
+buffer_pool::buffer_pool(
+  std::size_t slots, std::size_t slot_bytes, std::shared_ptr<pool_stats> stats,
+  std::shared_ptr<memory_backing> backing) {
   if (slots == 0 || slot_bytes == 0)
     return;
   const auto padded = (slot_bytes + alignment - 1) / alignment * alignment;
-  const auto memory = padded <= SIZE_MAX / slots ? backing->allocate(padded * slots)
-                                                 : std::span<std::byte>{};
+  const bool countable = padded <= SIZE_MAX / slots;
+  if (countable && stats && !stats->admit(slots, padded * slots))
+    throw failure(make_error(
+      errc::out_of_memory, stats->name(),
+      std::to_string(slots) + " slots of " + std::to_string(padded)
+        + " bytes are more than the graph's `memory` leaves beside what is in use;"
+          " raise it, or let frames of the size before go sooner"));
+  const auto memory = countable ? backing->allocate(padded * slots) : std::span<std::byte>{};
+  if (memory.empty() && countable && stats)
+    stats->dismiss(slots, padded * slots);
   if (memory.empty())
     throw failure(make_error(errc::out_of_memory, "buffer pool",
                              std::to_string(slots) + " slots of " + std::to_string(padded)
                                + " bytes cannot be had; use fewer streams or smaller frames"));
-  core_ = new detail::pool_core{std::move(backing), memory, slot_bytes,
-                                std::vector<detail::pool_slot>(slots), {}, {}, 0, 1};
+  core_ = new detail::pool_core{std::move(backing), memory, slot_bytes, slots, std::move(stats)};
   core_->free.reserve(slots);
   for (std::size_t i = slots; i-- > 0;) {
     core_->slots[i].data = memory.data() + i * padded;
@@ -132,6 +199,10 @@ buffer_ref buffer_pool::acquire() noexcept {
   core_->free.pop_back();
   core_->peak = std::max(core_->peak, core_->slots.size() - core_->free.size());
   core_->owners.fetch_add(1, std::memory_order_relaxed);
+  if (core_->stats)
+    core_->stats->taken();
+  slot->stage.store(held_slot::nobody, std::memory_order_relaxed);
+  slot->since.store(detail::not_noted, std::memory_order_relaxed);
   slot->references.store(1, std::memory_order_relaxed);
   return buffer_ref{slot};
 }

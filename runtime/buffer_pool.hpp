@@ -1,5 +1,7 @@
 #pragma once
 
+#include "runtime/time.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -7,6 +9,8 @@
 #include <utility>
 
 namespace hyperframes {
+
+class pool_stats;
 
 /// Where a pool's memory comes from: the heap, POSIX shared memory, pinned host memory.
 class memory_backing {
@@ -43,6 +47,12 @@ public:
   std::byte* data() const noexcept;
   std::size_t size() const noexcept; ///< bytes of the slot; 0 when empty
   bool unique() const noexcept;      ///< true where no other reference exists
+  /// Notes for the metrics that `stage` (index in its graph) has taken the slot in. Whoever fills
+  /// it says `held_slot::nobody`. The slot counts as in use since the first note. Any thread; costs
+  /// two relaxed stores at the most.
+  void note_taken(std::uint32_t stage, graph_time when) const noexcept;
+  /// Notes that a decoder holds this reference: where it is the only one, no stage holds the slot.
+  void note_lent(bool lent) const noexcept;
 
 private:
   friend class buffer_pool;
@@ -57,9 +67,12 @@ private:
 class buffer_pool {
 public:
   buffer_pool() = default;
-  /// Takes all memory at once. Throws `failure` (out_of_memory) when the backing has none.
-  buffer_pool(std::size_t slots, std::size_t slot_bytes,
-              std::shared_ptr<memory_backing> backing = heap_backing());
+  /// Takes all memory at once. Throws `failure` (out_of_memory) when the backing has none, or where
+  /// it would be beyond the bound of `stats`.
+  /// @param stats where its slots are counted; null: nowhere.
+  buffer_pool(
+    std::size_t slots, std::size_t slot_bytes, std::shared_ptr<pool_stats> stats = nullptr,
+    std::shared_ptr<memory_backing> backing = heap_backing());
   buffer_pool(buffer_pool&&) noexcept;
   buffer_pool& operator=(buffer_pool&&) noexcept;
   ~buffer_pool();

@@ -30,8 +30,12 @@ inline constexpr std::uint32_t batch_slots = 8;
 inline constexpr std::uint64_t memory = std::uint64_t{4} << 30;
 /// How long a drain may take before what is left is stopped.
 inline constexpr duration drain_time = std::chrono::seconds{10};
-/// How often a failed stage gets a new logic object before it stays failed.
-inline constexpr std::uint32_t stage_restarts = 3;
+/// A failed stage gets a new logic object at once, then after a pause that doubles from this one
+/// on, as long as its pauses take no more than `restart_time` together; then it stays failed. A
+/// failure that comes `restart_calm` after the one before begins a new row.
+inline constexpr duration restart_pause = std::chrono::milliseconds{100};
+inline constexpr duration restart_time = std::chrono::seconds{2};
+inline constexpr duration restart_calm = std::chrono::minutes{1};
 /// Credit goes back in lots of max(1, min(credit_lot, capacity / 4)), and always when the ring is empty.
 inline constexpr std::uint32_t credit_lot = 8;
 /// A depth alarm is raised when the moving average reaches this share of the capacity, and is over below

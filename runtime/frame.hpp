@@ -21,6 +21,7 @@ enum frame_flag : std::uint16_t {
   frame_gap_before = 16,  ///< frames are missing between this one and its predecessor
   frame_late = 32,        ///< its result came after its deadline
   frame_no_buffer = 64,   ///< a live source met an empty pool: numbered, but without content
+  frame_no_memory = 128,  ///< larger than before, and `memory` leaves nothing: without content
 };
 
 /// A frame's place in its stream: results come in this order.
@@ -51,7 +52,8 @@ struct frame_meta {
 struct frame {
   frame_meta meta;
   media_type_ptr media;
-  buffer_ref buffer; ///< the content; may be empty only with `frame_no_buffer` or `frame_corrupt`
+  buffer_ref buffer; ///< the content; may be empty only with `frame_no_buffer`, `frame_no_memory`
+                     ///< or `frame_corrupt`
 };
 
 } // namespace hyperframes

@@ -63,6 +63,44 @@ std::uint64_t own_frames(const item& i) {
   return count;
 }
 
+void note_taken(const item& i, std::uint32_t stage, graph_time when) noexcept {
+  const auto note = [&](const std::vector<frame>& frames) {
+    for (const auto& f : frames)
+      f.buffer.note_taken(stage, when);
+  };
+  const auto note_all = [&](const hyperframe& h) {
+    h.tensor.note_taken(stage, when);
+    note(h.frames);
+  };
+  switch (type_of(i)) {
+    case port_type::frame:
+      std::get<frame>(i).buffer.note_taken(stage, when);
+      break;
+    case port_type::aligned_set:
+      for (const auto& m : std::get<aligned_set_ptr>(i)->members)
+        if (m.item)
+          m.item->buffer.note_taken(stage, when);
+      break;
+    case port_type::hyperframe:
+      note_all(*std::get<hyperframe_ptr>(i));
+      break;
+    case port_type::batch:
+      for (const auto& part : std::get<batch_ptr>(i)->parts)
+        note_all(*part.source);
+      break;
+    case port_type::result:
+      note(std::get<result_ptr>(i)->frames);
+      break;
+    case port_type::frame_result:
+      if (const auto& f = std::get<frame_result_ptr>(i)->content)
+        f->buffer.note_taken(stage, when);
+      break;
+    case port_type::outcome:
+    case port_type::trigger:
+      break;
+  }
+}
+
 std::size_t held_bytes(const item& i) {
   switch (type_of(i)) {
     case port_type::frame:

@@ -47,6 +47,10 @@ void add_outcomes(const item& i, outcome what, reason why, outcome_batch& into);
 /// How many frames `i` owns.
 std::uint64_t own_frames(const item& i);
 
+/// Notes in every buffer that `i` keeps in use that `stage` has taken it in
+/// (buffer_ref::note_taken).
+void note_taken(const item& i, std::uint32_t stage, graph_time when) noexcept;
+
 /// Bytes of pooled memory that `i` keeps in use.
 std::size_t held_bytes(const item& i);
 

@@ -2,12 +2,15 @@
 
 #include "runtime/actor_executor.hpp"
 #include "runtime/actor_system.hpp"
+#include "runtime/process_memory.hpp"
 
 #include <caf/telemetry/collector/prometheus.hpp>
 #include <caf/telemetry/metric_registry.hpp>
 
+#include <map>
 #include <mutex>
 #include <type_traits>
+#include <utility>
 
 namespace hyperframes {
 
@@ -53,10 +56,68 @@ void set_stream(caf::telemetry::metric_registry& registry, const labels& stream,
       "seconds");
 }
 
+/// The holder is a label: an age under the name of one that has let go is set to 0, as it stays in
+/// the registry. There are as many as stages that were the oldest slot's holder once.
+void set_oldest_slot(
+  caf::telemetry::metric_registry& registry, const std::string& graph, const std::string& pool,
+  const std::string& holder, duration age) {
+  static std::map<std::pair<std::string, std::string>, std::string>
+    last; // under `metrics_text`'s mutex
+  auto& before = last[{graph, pool}];
+  const auto put = [&](const std::string& whose, duration since) {
+    if (!whose.empty())
+      set(
+        registry, "pool_oldest_slot_age", {{"graph", graph}, {"holder", whose}, {"pool", pool}},
+        "How long the slot has been in use that was taken first; the holder took it in last.",
+        in_seconds(since), "seconds");
+  };
+  if (before != holder)
+    put(std::exchange(before, holder), duration{0});
+  put(holder, age);
+}
+
+void set_pools(
+  caf::telemetry::metric_registry& registry, const std::string& graph,
+  const std::vector<stage_host*>& hosts, const telemetry& numbers, graph_time now) {
+  for (const auto& pool : numbers.pools()) {
+    const auto n = pool->now();
+    if (n.peak_bytes == 0)
+      continue;
+    const labels with{{"graph", graph}, {"pool", pool->name()}};
+    set(registry, "pool_slots", with, "Slots of the pools that serve this purpose.", n.slots);
+    set(registry, "pool_slots_in_use", with, "Slots in use now.", n.in_use);
+    set(
+      registry, "pool_peak_slots_in_use", with, "The most slots that were in use at once.",
+      n.peak_in_use);
+    set(registry, "pool_memory", with, "Memory of all slots.", n.bytes, "bytes");
+    set(
+      registry, "pool_peak_memory", with, "The most memory that the slots had.", n.peak_bytes,
+      "bytes");
+    if (!n.oldest)
+      set_oldest_slot(registry, graph, pool->name(), {}, {});
+    else
+      set_oldest_slot(
+        registry, graph, pool->name(),
+        n.oldest->stage < hosts.size() ? hosts[n.oldest->stage]->wiring().plan.name : pool->owner(),
+        std::max(duration{0}, now - n.oldest->since));
+  }
+}
+
+/// Of the whole process, whatever graphs it runs.
+void set_process(caf::telemetry::metric_registry& registry) {
+  const auto memory = memory_of_process();
+  registry
+    .gauge_singleton("hyperframes", "resident_memory", "Resident memory of the process.", "bytes")
+    ->value(static_cast<std::int64_t>(memory.now));
+  registry.gauge_singleton("hyperframes", "peak_resident_memory", "The most it was.", "bytes")
+    ->value(static_cast<std::int64_t>(memory.peak));
+}
+
 } // namespace
 
-std::string metrics_text(const std::string& graph, const std::vector<stage_host*>& hosts,
-                         const telemetry& numbers, const ledger& accounts) {
+std::string metrics_text(
+  const std::string& graph, const std::vector<stage_host*>& hosts, const telemetry& numbers,
+  const ledger& accounts, graph_time now) {
   static std::mutex mutex; // the collector and the registry's look-ups are no hot path
   const std::lock_guard lock{mutex};
   const auto runtime = actor_runtime::shared();
@@ -105,6 +166,8 @@ std::string metrics_text(const std::string& graph, const std::vector<stage_host*
             "Frames by their outcome.", sums.outcomes[o]);
     }
   }
+  set_pools(registry, graph, hosts, numbers, now);
+  set_process(registry);
   caf::telemetry::collector::prometheus collector;
   const auto text = collector.collect_from(registry);
   return {text.begin(), text.end()};

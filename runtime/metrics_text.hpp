@@ -9,10 +9,11 @@
 
 namespace hyperframes {
 
-/// Copies a graph's numbers into the registry of the process's actor system, under the labels graph,
-/// stage, edge and stream, and gives all of the registry in Prometheus' text format.
+/// Copies a graph's numbers into the registry of the process's actor system, under the labels
+/// graph, stage, edge, stream and pool, and gives all of the registry in Prometheus' text format.
 /// Thread-safe. Costs a walk over all metrics: for scrapes, not for hot paths.
-std::string metrics_text(const std::string& graph, const std::vector<stage_host*>& hosts,
-                         const telemetry& numbers, const ledger& accounts);
+std::string metrics_text(
+  const std::string& graph, const std::vector<stage_host*>& hosts, const telemetry& numbers,
+  const ledger& accounts, graph_time now);
 
 } // namespace hyperframes

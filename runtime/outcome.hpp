@@ -17,28 +17,29 @@ const char* to_string(outcome o);
 /// Why. A closed set so that counting needs no text; `to_string` gives the words for logs,
 /// metrics and results.
 enum class reason : std::uint8_t {
-  none,             ///< delivered
-  late,             ///< delivered after its deadline
-  stride,           ///< skipped: between two hyperframes
-  every,            ///< skipped: `every: n`
-  untriggered,      ///< skipped: no trigger asked for it
-  pool_empty,       ///< dropped: a live source met an empty pool
-  edge_full,        ///< dropped: an edge's policy
-  unmatched,        ///< dropped: found no partner within the tolerance
-  incomplete_set,   ///< dropped: `strict` or `at_least` was not met
-  stale,            ///< dropped: older than what already left
-  stopped,          ///< dropped: the graph was stopped
-  deadline,         ///< expired: past its deadline
-  ttl,              ///< expired: queued longer than allowed
-  corrupt,          ///< failed: the source flagged the content
-  pack,             ///< failed: could not be packed
-  inference,        ///< failed: the model failed on this frame
-  quarantined,      ///< failed: brought a worker down twice
-  stage_failed,     ///< failed: the stage that held it failed
-  reorder,          ///< lost: did not fit the reorder space
-  worker_lost,      ///< lost: the process that held it died
+  none,           ///< delivered
+  late,           ///< delivered after its deadline
+  stride,         ///< skipped: between two hyperframes
+  every,          ///< skipped: `every: n`
+  untriggered,    ///< skipped: no trigger asked for it
+  pool_empty,     ///< dropped: a live source met an empty pool
+  edge_full,      ///< dropped: an edge's policy
+  unmatched,      ///< dropped: found no partner within the tolerance
+  incomplete_set, ///< dropped: `strict` or `at_least` was not met
+  stale,          ///< dropped: older than what already left
+  stopped,        ///< dropped: the graph was stopped
+  deadline,       ///< expired: past its deadline
+  ttl,            ///< expired: queued longer than allowed
+  corrupt,        ///< failed: the source flagged the content
+  no_memory,      ///< failed: larger than before, and the graph's `memory` was used up
+  pack,           ///< failed: could not be packed
+  inference,      ///< failed: the model failed on this frame
+  quarantined,    ///< failed: brought a worker down twice
+  stage_failed,   ///< failed: the stage that held it failed
+  reorder,        ///< lost: did not fit the reorder space
+  worker_lost,    ///< lost: the process that held it died
 };
-inline constexpr std::size_t reason_count = 20;
+inline constexpr std::size_t reason_count = 21;
 const char* to_string(reason r);
 
 /// `count` frames of one stream with contiguous ids that share one outcome.

@@ -16,6 +16,7 @@
 namespace hyperframes {
 
 struct stream_stats;
+class pool_stats;
 
 /// No frame of `stream` follows in `epoch`: its ids were 0 to `frames - 1`. `last_epoch` closes the
 /// stream. Travels in the data lane, behind the frames, and needs no credit.
@@ -68,6 +69,8 @@ struct stage_plan {
   std::uint64_t reorder = 0;         ///< frames per stream that may wait for an earlier one (settling stages)
   std::uint64_t tensors = 0;         ///< tensors that may be in use below this stage at once (bundlers)
   std::uint64_t first_tensors = 0;   ///< the same, of first moments that go ahead
+  std::shared_ptr<pool_stats> pool{}; ///< where those are counted; may be null
+  std::shared_ptr<pool_stats> first_pool{}; ///< the same for `first_tensors`
   bool settles = false;              ///< it ends the accounts of the streams that pass here
   bool threads = true;               ///< false on the virtual clock: nothing may block or start threads
 };

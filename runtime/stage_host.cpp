@@ -21,8 +21,10 @@ const char* to_string(stage_state s) {
 }
 
 stage_host::stage_host(stage_wiring wiring, const stage_surroundings& surroundings)
-  : wiring_(std::move(wiring)), env_(surroundings), outcomes_(wiring_.settlers),
-    restarts_left_(wiring_.kind->outputs.empty() || wiring_.settles ? 0 : defaults::stage_restarts) {
+  : wiring_(std::move(wiring)),
+    env_(surroundings),
+    outcomes_(wiring_.settlers),
+    restarts_(!wiring_.kind->outputs.empty() && !wiring_.settles) {
   if (wiring_.settles && !wiring_.kind->settles)
     account_ = std::make_unique<settled_frames>();
   for (const auto& e : wiring_.inputs) {

@@ -5,6 +5,7 @@
 #include "runtime/mailbox.hpp"
 #include "runtime/outcome_router.hpp"
 #include "runtime/outlet.hpp"
+#include "runtime/restart_times.hpp"
 #include "runtime/stage.hpp"
 #include "runtime/telemetry.hpp"
 
@@ -157,6 +158,10 @@ private:
   void abandon_logic(outcome what, reason why);
   void emit_ends_in_logic();
   void restart_logic();
+  void come_back(const std::string& why);
+  void restart();
+  /// Between a failure and what comes after it: items wait in their mailboxes.
+  bool pauses() const { return restart_at_ != never && !stopped_; }
   void set_state(stage_state state, const std::string& why = {});
   bool accepts() const {
     return state_ == stage_state::running || state_ == stage_state::draining
@@ -193,7 +198,9 @@ private:
   std::uint64_t generation_ = 0; ///< of the logic object; completions of older ones are ignored
   std::uint32_t own_queued_ = 0; ///< items in the logic's own queue
   std::deque<std::uint64_t> own_bytes_; ///< theirs; on edges that are bounded by bytes only
-  std::uint32_t restarts_left_;
+  bool restarts_ = false;               ///< where it fails
+  restart_times restart_times_;
+  graph_time restart_at_ = never; ///< of a stage that pauses
   std::size_t next_box_ = 0;
   graph_time wake_ = never;      ///< the earliest wish
   graph_time armed_ = never;     ///< what the executor was asked for

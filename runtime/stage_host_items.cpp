@@ -24,15 +24,17 @@ void stage_host::on_put(put_message& m) {
   auto& box = box_of(m.edge);
   auto& edge = env_.numbers.edge(m.edge);
   edge.items.fetch_add(1, relaxed);
-  if (stopped_ || !logic_) {
+  if (stopped_ || (!logic_ && !pauses())) {
     refuse(box, std::move(m.value));
     return;
   }
-  if (wiring_.kind->own_queue) {
+  const auto arrived = now();
+  note_taken(m.value, wiring_.self, arrived);
+  if (wiring_.kind->own_queue && logic_ && box.empty()) {
     queue_own(box, std::move(m.value));
     return;
   }
-  if (auto evicted = box.put(std::move(m.value), now())) {
+  if (auto evicted = box.put(std::move(m.value), arrived)) {
     edge.drops.fetch_add(1, relaxed);
     drop(*evicted, reason::edge_full);
     give_credit(box, lane_of(*evicted), held_bytes(*evicted));
@@ -145,6 +147,8 @@ bool stage_host::admits(const mailbox& box, stream_index lane) const {
          }))
     return false;
   const bool asks = edge.type == port_type::frame || wiring_.kind->settles;
+  if (pauses())
+    return false;
   return !logic_ || stopped_ || !asks || logic_->takes(lane);
 }
 
@@ -162,6 +166,10 @@ void stage_host::work() {
       const auto bytes = held_bytes(*i);
       if (stopped_ || !logic_) {
         refuse(box, std::move(*i));
+        continue;
+      }
+      if (wiring_.kind->own_queue) { // it waited while the stage paused
+        queue_own(box, std::move(*i));
         continue;
       }
       try {

@@ -18,12 +18,14 @@ void stage_host::on_control(control c) {
       if (state_ != stage_state::ready)
         break;
       set_state(stage_state::running);
-      logic_->run(*this);
+      if (logic_)
+        logic_->run(*this);
       break;
     case control::drain:
       if (state_ == stage_state::running || state_ == stage_state::ready) {
         set_state(stage_state::draining);
-        logic_->drain(*this);
+        if (logic_)
+          logic_->drain(*this);
       }
       break;
     case control::stop:
@@ -40,6 +42,8 @@ void stage_host::on_control(control c) {
         wake_ = never;
         if (logic_)
           logic_->on_wake(*this);
+        else if (pauses())
+          restart();
       }
       break;
     case control::poke:
@@ -132,24 +136,50 @@ void stage_host::fail(const std::string& why) {
   if (wiring_.kind->settles)
     keep_account_alone();
   if (state_ == stage_state::init || state_ == stage_state::warm)
-    restarts_left_ = 0; // what cannot start will not start a second time
-  if (restarts_left_ > 0) {
-    --restarts_left_;
-    env_.numbers.stage(wiring_.self).restarts.fetch_add(1, std::memory_order_relaxed);
-    env_.numbers.tell({now(), wiring_.plan.name, "failed and starts again: " + why, false});
-    try {
-      restart_logic();
-      return;
-    } catch (const std::exception& e) {
-      muted_ = false;
-      logic_.reset();
-      restarts_left_ = 0;
-      env_.numbers.tell({now(), wiring_.plan.name, std::string{"cannot start again: "} + e.what(), true});
-    }
+    restarts_ = false; // what cannot start will not start a second time
+  come_back(why);
+}
+
+/// A stage that has failed begins anew, now or after a pause, or stays failed.
+void stage_host::come_back(const std::string& why) {
+  const auto pause = restarts_ && !stopped_ ? restart_times_.after_failure(now()) : std::nullopt;
+  if (!pause) {
+    restart_at_ = never;
+    done_ = true;
+    set_state(stage_state::failed, why);
+    give_complete_ends();
+    return;
   }
-  done_ = true;
-  set_state(stage_state::failed, why);
-  give_complete_ends();
+  env_.numbers.stage(wiring_.self).restarts.fetch_add(1, std::memory_order_relaxed);
+  const auto when =
+    *pause == duration{0}
+      ? std::string{}
+      : " in "
+          + std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(*pause).count())
+          + " ms";
+  env_.numbers.tell(
+    {now(), wiring_.plan.name, "failed and starts again" + when + ": " + why, false});
+  if (when.empty())
+    return restart();
+  restart_at_ = later_by(now(), *pause);
+  wake_ = restart_at_; // the wishes of the old object are void
+}
+
+void stage_host::restart() {
+  restart_at_ = never;
+  std::string why;
+  try {
+    restart_logic();
+    return;
+  } catch (const std::exception& e) {
+    why = e.what();
+  } catch (...) {
+    why = "an exception that is no std::exception";
+  }
+  muted_ = false;
+  abandon_logic(outcome::failed, reason::stage_failed);
+  logic_.reset();
+  come_back("cannot start again: " + why);
 }
 
 /// A source cannot begin anew, its frame ids would repeat; it owes the ends of its streams all the same.

@@ -13,6 +13,14 @@ telemetry::telemetry(std::size_t stages, std::size_t edges, std::size_t streams,
     streams_.push_back(std::make_unique<stream_stats>());
 }
 
+std::shared_ptr<pool_stats> telemetry::add_pool(
+  std::string name, std::string owner, std::uint64_t planned,
+  std::shared_ptr<memory_reserve> reserve) {
+  pools_.push_back(
+    std::make_shared<pool_stats>(std::move(name), std::move(owner), planned, std::move(reserve)));
+  return pools_.back();
+}
+
 void telemetry::injected(const std::string& where, const std::string& kind) {
   const std::lock_guard lock{mutex_};
   ++injected_[{where, kind}];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "runtime/pool_stats.hpp"
 #include "runtime/stream_stats.hpp"
 #include "runtime/time_histogram.hpp"
 
@@ -67,6 +68,11 @@ public:
   using fault_counts_by_place = std::map<std::pair<std::string, std::string>, std::uint64_t>;
   void injected(const std::string& where, const std::string& kind);
   fault_counts_by_place injected() const;
+  /// Where the pools of one purpose are counted. Only while the graph is built.
+  std::shared_ptr<pool_stats> add_pool(
+    std::string name, std::string owner, std::uint64_t planned = 0,
+    std::shared_ptr<memory_reserve> reserve = nullptr);
+  const std::vector<std::shared_ptr<pool_stats>>& pools() const { return pools_; }
   /// What a listener throws is counted and goes no further: it is told of failures, and may not cause them.
   void tell(const event& e) noexcept;
 
@@ -82,6 +88,7 @@ private:
   std::vector<std::unique_ptr<stage_stats>> stages_;
   std::vector<std::unique_ptr<edge_stats>> edges_;
   std::vector<std::unique_ptr<stream_stats>> streams_;
+  std::vector<std::shared_ptr<pool_stats>> pools_;
   latency_stats latency_;
   std::function<void(const event&)> listener_; ///< thread-safe
   mutable std::mutex mutex_;

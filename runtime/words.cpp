@@ -12,9 +12,10 @@ const char* to_string(outcome o) {
 
 const char* to_string(reason r) {
   constexpr const char* names[reason_count] = {
-    "none",       "late",    "stride",   "every", "untriggered", "pool_empty", "edge_full",
-    "unmatched", "incomplete_set", "stale", "stopped", "deadline", "ttl", "corrupt", "pack", "inference",
-    "quarantined", "stage_failed", "reorder", "worker_lost"};
+    "none",         "late",      "stride",         "every", "untriggered", "pool_empty",
+    "edge_full",    "unmatched", "incomplete_set", "stale", "stopped",     "deadline",
+    "ttl",          "corrupt",   "no_memory",      "pack",  "inference",   "quarantined",
+    "stage_failed", "reorder",   "worker_lost"};
   return names[static_cast<std::size_t>(r)];
 }
 

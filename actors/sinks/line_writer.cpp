@@ -14,7 +14,7 @@ void line_writer::captured(const frame_meta& m, bool known) {
 
 void line_writer::flags(std::uint16_t bits) {
   constexpr const char* names[] = {"corrupt",    "key",  "duplicate", "interpolated",
-                                   "gap_before", "late", "no_buffer"};
+                                   "gap_before", "late", "no_buffer", "no_memory"};
   json_.key("flags").array([&] {
     for (std::size_t i = 0; i < std::size(names); ++i)
       if (bits >> i & 1U)

@@ -1,4 +1,5 @@
 #include "cameras/decoder_pool.hpp"
+#include "runtime/pool_stats.hpp"
 
 #include <doctest/doctest.h>
 
@@ -159,4 +160,50 @@ TEST_CASE("decoder_pool: formats that need converting stay FFmpeg's") {
   REQUIRE(p);
   CHECK(p.format.planes[0].stride % 64 == 0);
   CHECK(p.slot.size() == decoder_pool::slot_bytes(nullptr, AV_PIX_FMT_BGR24, 50, 30));
+}
+
+TEST_CASE(
+  "decoder_pool: old pools go with their last slot, and all of them stay within the memory") {
+  const auto bytes_of = [](int width, int height) {
+    decoder_pool any{1, 1};
+    const decoder d{any};
+    return (decoder_pool::slot_bytes(d.context, AV_PIX_FMT_YUV420P, width, height) + 63) / 64 * 64;
+  };
+  constexpr std::size_t slots = 5;
+  const auto small = slots * bytes_of(50, 30), large = slots * bytes_of(200, 100);
+  const auto reserve = std::make_shared<memory_reserve>(large);
+  const auto stats = std::make_shared<pool_stats>("pool", "capture", small, reserve);
+  decoder_pool pool{2, 3, stats};
+  decoder d{pool};
+  const auto given = [&](int width, int height) {
+    auto* f = d.frame(width, height);
+    auto p = pool.find(*f);
+    av_frame_free(&f);
+    return p;
+  };
+  for (int turn = 0; turn < 3; ++turn) {
+    CAPTURE(turn);
+    auto held = given(50, 30);
+    REQUIRE(held);
+    auto larger = given(200, 100);
+    REQUIRE(larger);
+    if (turn == 0) {
+      CHECK(stats->now().bytes == small + large);
+      CHECK(reserve->left() == 0);
+    }
+    // A third size has no room beside these: FFmpeg's memory stands in, and a copy finds none
+    // either.
+    CHECK_FALSE(given(300, 100));
+    CHECK(pool.acquire(pixel_format::i420, 300, 100).refused);
+    CHECK(given(200, 100)); // the pool in use stays
+    held = {};
+    CHECK(given(50, 30));
+    CHECK(stats->now().bytes == large);
+    CHECK(stats->now().peak_bytes <= small + large);
+  }
+  CHECK(pool.misses() == 3);
+  auto other = given(200, 120); // in the place of the pool that nobody holds
+  CHECK(other);
+  CHECK(stats->now().in_use == 1);
+  CHECK(stats->now().bytes <= small + large);
 }

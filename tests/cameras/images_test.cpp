@@ -1,4 +1,5 @@
 #include "cameras/images.hpp"
+#include "runtime/pool_stats.hpp"
 #include "tests/cameras/drive.hpp"
 
 #include <opencv2/imgcodecs.hpp>
@@ -108,6 +109,34 @@ TEST_CASE("images: sizes may differ") {
   CHECK(held[3].media == held[4].media);
 }
 
+TEST_CASE("images: a picture that the graph's memory has no room for fails alone") {
+  const scratch_folder folder;
+  write_picture(folder / "1.png", 8, 6, 1);
+  write_picture(folder / "2.png", 64, 48, 2);
+  write_picture(folder / "3.png", 8, 6, 3);
+  write_picture(folder / "4.png", 64, 48, 4);
+  auto c = about.make(of(folder.path()), {});
+  auto environment = place(3);
+  constexpr std::size_t planned = 4 * 192, large = 4 * 64 * 48 * 3;
+  environment.pool = std::make_shared<pool_stats>(
+    "pool", "capture", planned, std::make_shared<memory_reserve>(large - planned));
+  REQUIRE_FALSE(c->open(environment).has_error());
+  auto held = frame_in(c->read(at_ms(0)));
+  const auto refused = frame_in(c->read(at_ms(0)));
+  CHECK(refused.flags == (frame_key | frame_no_memory));
+  CHECK_FALSE(refused.buffer);
+  CHECK(refused.device_id == 1);
+  CHECK(refused.media->to_string() == "video bgr24 64x48");
+  auto third = frame_in(c->read(at_ms(0)));
+  CHECK(third.flags == frame_key);
+  CHECK(third.media->to_string() == "video bgr24 8x6");
+  CHECK(pixels(third) == std::vector<std::byte>(8 * 6 * 3, std::byte{3}));
+  CHECK(pixels(held) == std::vector<std::byte>(8 * 6 * 3, std::byte{1}));
+  held = third = {};
+  CHECK(pixels(frame_in(c->read(at_ms(0)))) == std::vector<std::byte>(64 * 48 * 3, std::byte{4}));
+  CHECK(environment.pool->now().peak_bytes == large);
+}
+
 TEST_CASE("images: in a loop times and counters go on rising") {
   const scratch_folder folder;
   write_picture(folder / "1.png", 8, 6, 1);
@@ -138,7 +167,7 @@ TEST_CASE("images: in real time pictures are due at first read + n / fps and are
   REQUIRE(std::holds_alternative<not_before>(early));
   CHECK(std::get<not_before>(early).due == at_ms(600));
   const auto second = frame_in(c->read(at_ms(600)));
-  const auto third = frame_in(c->read(at_ms(700)));
+  auto third = frame_in(c->read(at_ms(700)));
   CHECK(second.buffer);
   CHECK((third.flags & frame_no_buffer) != 0);
   CHECK_FALSE(third.buffer);

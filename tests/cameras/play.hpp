@@ -27,6 +27,7 @@ inline std::string flags_text(std::uint16_t flags) {
   add(frame_duplicate, "duplicate");
   add(frame_gap_before, "gap");
   add(frame_no_buffer, "no_buffer");
+  add(frame_no_memory, "no_memory");
   return text;
 }
 

@@ -1,9 +1,14 @@
 #include "cameras/picture.hpp"
 #include "cameras/video.hpp"
+#include "runtime/pool_stats.hpp"
 #include "tests/cameras/drive.hpp"
 #include "tests/cameras/film_writer.hpp"
 
 #include <opencv2/imgproc.hpp>
+
+#include <array>
+#include <cstdlib>
+#include <deque>
 
 #include <sys/stat.h>
 
@@ -214,6 +219,55 @@ TEST_CASE("video: times are the film's own, at a variable rate too") {
       frame_in(c->read(due)).captured.time_since_epoch() == std::chrono::milliseconds{times[i]});
   }
   CHECK(std::holds_alternative<end_of_stream>(c->read(at_ms(99999))));
+}
+
+TEST_CASE(
+  "video: pictures that change their size in mid-stream are right, within the graph's memory") {
+  const scratch_folder folder;
+  const std::array sides{64, 64, 256, 128, 64, 512, 64, 256, 512, 64};
+  {
+    film_writer film{folder / "film.mkv", "matroska", AV_CODEC_ID_MJPEG, 64, 64};
+    for (std::size_t i = 0; i < sides.size(); ++i)
+      film.add(
+        encoded(".jpg", shade(sides[i], sides[i], static_cast<int>(20 * i))),
+        static_cast<std::int64_t>(40 * i));
+  }
+  const auto s = of(folder / "film.mkv");
+  const auto info = about.make(s, {})->probe().value();
+  for (const bool enough : {true, false}) {
+    CAPTURE(enough);
+    auto environment = place(3);
+    const auto slots = environment.frames_ahead + info.own_frames;
+    const auto planned = slots * info.frame_bytes;
+    const auto room = slots * info.frame_bytes * (enough ? 100 : 17); // of 256x256, not of 512x512
+    environment.pool = std::make_shared<pool_stats>(
+      "pool", "capture", planned, std::make_shared<memory_reserve>(room));
+    auto c = about.make(s, {});
+    REQUIRE_FALSE(c->open(environment).has_error());
+    std::deque<captured_frame> held;
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      CAPTURE(i);
+      held.push_back(frame_in(c->read({})));
+      if (held.size() > 3)
+        held.pop_front();
+      const auto& f = held.back();
+      CHECK(f.device_id == i);
+      CHECK(f.media->video.width == static_cast<std::uint32_t>(sides[i]));
+      CHECK(f.media->video.height == static_cast<std::uint32_t>(sides[i]));
+      CHECK(((f.flags & frame_no_memory) != 0) == (!enough && sides[i] == 512));
+      CHECK(static_cast<bool>(f.buffer) == ((f.flags & frame_no_memory) == 0));
+      if (f.buffer) {
+        const auto luma = static_cast<int>(f.buffer.data()[f.media->video.planes[0].offset + 9]);
+        CHECK(std::abs(luma - 20 * static_cast<int>(i)) <= 3);
+      }
+      CHECK(environment.pool->now().bytes <= planned + room);
+    }
+    CHECK(std::holds_alternative<end_of_stream>(c->read({})));
+    held.clear();
+    c.reset();
+    CHECK(environment.pool->now().bytes == 0);
+    CHECK(environment.pool->now().peak_bytes > planned);
+  }
 }
 
 TEST_CASE("video: times that do not rise are put behind their predecessors") {

@@ -76,3 +76,47 @@ TEST_CASE("lost frames of the device and the lag stand in both summaries") {
   line.live = false;
   CHECK(nlohmann::json::parse(to_json(s))["streams"]["cam"]["lag_ms"].is_null());
 }
+
+TEST_CASE("the pools stand in both summaries, with who holds the oldest slot") {
+  telemetry numbers{2, 0, 0};
+  const auto cam = numbers.add_pool("pool of stream cam", "capture");
+  const auto tensors = numbers.add_pool("tensors of bundle", "bundle");
+  numbers.add_pool("tensors of other", "other"); // never made
+  buffer_pool frames{4, 1'000'000, cam}, slots{2, 64, tensors};
+  const auto held = frames.acquire(), second = frames.acquire();
+  auto tensor = slots.acquire();
+  held.note_taken(1, graph_time{1s});
+  second.note_taken(0, graph_time{2s});
+  tensor.note_taken(held_slot::nobody, graph_time{3s});
+
+  run_summary s;
+  for (const auto* name : {"bundle", "program"})
+    s.stages.emplace_back().name = name;
+  add_numbers(numbers, graph_time{3500ms}, s);
+  REQUIRE(s.pools.size() == 2);
+  CHECK(s.pools[0].holder == "program");
+  CHECK(s.pools[0].oldest_age == 2500ms);
+  CHECK(s.pools[1].holder == "bundle"); // who fills it
+  s.rss_bytes = 5'000'000;
+  s.peak_rss_bytes = 7'500'000;
+  auto j = nlohmann::json::parse(to_json(s));
+  const auto pool = j["pools"]["pool of stream cam"];
+  CHECK(pool["slots"] == 4);
+  CHECK(pool["in_use"] == 2);
+  CHECK(pool["peak_in_use"] == 2);
+  CHECK(pool["bytes"] == 4'000'000);
+  CHECK(pool["peak_bytes"] == 4'000'000);
+  CHECK(pool["oldest_s"] == 2.5);
+  CHECK(pool["holder"] == "program");
+  CHECK(j["rss_bytes"] == 5'000'000);
+  CHECK(j["peak_rss_bytes"] == 7'500'000);
+  const auto text = to_text(s);
+  CHECK(holds(text, "2.50 s, program"));
+  CHECK(holds(text, "memory 5.0 MB, peak 7.5 MB"));
+
+  tensor = {};
+  run_summary later;
+  add_numbers(numbers, graph_time{4s}, later);
+  CHECK(nlohmann::json::parse(to_json(later))["pools"]["tensors of bundle"]["holder"].is_null());
+  CHECK(nlohmann::json::parse(to_json(later))["pools"]["tensors of bundle"]["oldest_s"].is_null());
+}

@@ -94,6 +94,7 @@ public:
     std::vector<std::uint64_t> work_throws_at{}; ///< frame ids; on a thread of its own
     std::vector<std::uint64_t> hangs_at{};       ///< frame ids; on the virtual clock
     bool throws_at_start = false;
+    std::function<void()> at_start{}; ///< may throw
     duration warms_up{};        ///< ready so long after its start
     std::uint32_t streams = 0;  ///< that keep step: none is taken from while it is ahead of another
     std::uint64_t of_first = 1; ///< frames of the first stream for one of each other
@@ -103,6 +104,8 @@ public:
   bool start(stage_context& c) override {
     if (s_.throws_at_start)
       throw std::runtime_error("no such thing");
+    if (s_.at_start)
+      s_.at_start();
     if (s_.warms_up == duration{0})
       return true;
     c.submit({0, [] { return std::shared_ptr<void>{}; }, s_.warms_up});
@@ -187,10 +190,14 @@ public:
   struct settings {
     std::size_t at_once = 1;
     duration takes{};
+    std::vector<std::uint64_t> throws_at{}; ///< frame ids
   };
-  explicit fake_queue(settings s) : s_(s) {}
+  explicit fake_queue(settings s) : s_(std::move(s)) {}
 
   void on_item(item i, stage_context& c) override {
+    const auto id = std::get<frame>(i).meta.frame_id;
+    if (std::ranges::find(s_.throws_at, id) != s_.throws_at.end())
+      throw std::runtime_error("frame " + std::to_string(id) + " is too much");
     queue_.push_back(std::move(i));
     begin(c);
   }

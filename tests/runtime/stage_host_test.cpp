@@ -4,6 +4,7 @@
 
 using namespace hyperframes;
 using std::chrono::milliseconds;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -159,7 +160,7 @@ TEST_CASE("a stage that fails too often stays failed, and every frame has an out
   in_both_placements(
     [](fake_graph& g) {
       g.source({.frames = 50});
-      g.worker({.throws_at = {1, 2, 3, 4, 5}});
+      g.worker({.throws_at = {1, 2, 3, 4, 5, 6, 7}});
       g.sink();
       g.edge(0, 1, blocking(4));
       g.edge(1, 2, blocking(4));
@@ -169,7 +170,7 @@ TEST_CASE("a stage that fails too often stays failed, and every frame has an out
       const auto sums = g.accounts().total();
       CHECK(sums.ended() == sums.captured);
       REQUIRE(g.control().failed());
-      CHECK(g.control().failed()->to_string() == "worker: frame 4 is too much");
+      CHECK(g.control().failed()->to_string() == "worker: frame 6 is too much");
     });
 }
 
@@ -231,6 +232,7 @@ TEST_CASE("a drain or a stop ends a graph within a bounded time, whatever its st
     int stopped;
     bool queued =
       false; ///< behind a queue with 40 ms of work for each frame, instead of the worker
+    bool failed = false; ///< the worker has failed by then
   };
   // A frame each 10 ms for 10 s.
   const row rows[]{
@@ -238,8 +240,9 @@ TEST_CASE("a drain or a stop ends a graph within a bounded time, whatever its st
     {"warming up", {.warms_up = milliseconds{300}}, 100, 200, 200},
     {"running", {}, 500, 10, 0},
     {"all queues full", {}, 2'000, 200, 0, true},
-    {"its worker fails at each frame", {.throws_at = {1, 2, 3, 4, 5}}, 35, 20, 10},
-    {"its worker has failed for good", {.throws_at = {1, 2, 3, 4}}, 500, 10, 10},
+    // What is queued meets a worker that begins anew after 100, 200 and 400 ms.
+    {"its worker fails at each frame", {.throws_at = {1, 2, 3, 4, 5}}, 35, 800, 10},
+    {"its worker has failed for good", {.throws_at = {1, 2, 3, 4, 5, 6}}, 3'000, 10, 10, false, true},
     {"its worker hangs", {.hangs_at = {7}}, 500, -1, 0},
     {"over", {}, 20'000, 0, 0},
   };
@@ -258,6 +261,7 @@ TEST_CASE("a drain or a stop ends a graph within a bounded time, whatever its st
       g.edge(1, 2, blocking(4));
       const graph_time asked{milliseconds{r.at}};
       g.run_virtually(asked);
+      CHECK(g.control().failed().has_value() == r.failed);
       if (stops)
         g.control().stop();
       else
@@ -523,4 +527,109 @@ TEST_CASE("a stop during the warm-up is obeyed when it is over") {
   const auto sums = g.accounts().total();
   CHECK(sums.ended() == sums.captured);
   CHECK(sums.captured <= 1);
+}
+
+// ---- pauses ------------------------------------------------------------------------------------
+
+TEST_CASE("a stage that fails again pauses, longer each time; what comes meanwhile waits") {
+  fake_graph g;
+  g.source({.frames = 40, .every = 10ms});
+  g.worker({.throws_at = {3, 7, 9}});
+  g.sink();
+  g.edge(0, 1, blocking(100));
+  g.edge(1, 2, blocking(100));
+  g.run_virtually();
+  CHECK(g.control().finished());
+  CHECK_FALSE(g.control().failed());
+  CHECK(g.ended(2, outcome::failed) == 3);
+  CHECK(g.ended(2, outcome::delivered) == 37);
+  CHECK(g.numbers().stage(1).restarts == 3);
+  const std::vector<std::string> said{
+    "failed and starts again: frame 3 is too much",
+    "failed and starts again in 100 ms: frame 7 is too much",
+    "failed and starts again in 200 ms: frame 9 is too much"};
+  REQUIRE(g.events().size() == said.size());
+  for (std::size_t i = 0; i < said.size(); ++i)
+    CHECK(g.events()[i].sentence == said[i]);
+  // 7 fails at 70 ms, 8 waits until 170 ms; 9 fails then, 10 waits until 370 ms; then all are
+  // there.
+  const auto trace = g.trace();
+  const std::vector<std::string> times{"0:6@60", "0:8@170", "0:10@370", "0:11@370"};
+  for (std::size_t i = 0; i < times.size(); ++i)
+    CHECK(trace.at(i + 5) == times[i]);
+  CHECK(trace.back() == "0:39@390");
+}
+
+TEST_CASE("a stage that cannot start again is tried again, within a set time") {
+  for (const int refusals : {3, 100}) {
+    CAPTURE(refusals);
+    int starts = 0;
+    fake_graph g;
+    g.source({.frames = 20, .every = 10ms});
+    g.worker({.throws_at = {3}, .at_start = [&] {
+                if (++starts > 1 && starts <= 1 + refusals)
+                  throw std::runtime_error("the device is away");
+              }});
+    g.sink();
+    g.edge(0, 1, blocking(100));
+    g.edge(1, 2, blocking(100));
+    g.run_virtually();
+    CHECK(g.control().finished());
+    const auto sums = g.accounts().total();
+    CHECK(sums.ended() == sums.captured);
+    if (refusals == 3) {
+      CHECK_FALSE(g.control().failed());
+      CHECK(g.ended(2, outcome::delivered) == 19);
+      CHECK(g.trace().at(3) == "0:4@730"); // 30 + 100 + 200 + 400
+      CHECK(
+        g.events().at(1).sentence
+        == "failed and starts again in 100 ms: cannot start again: the device is away");
+      continue;
+    }
+    REQUIRE(g.control().failed());
+    CHECK(g.control().failed()->to_string() == "worker: cannot start again: the device is away");
+    CHECK(g.ended(2, outcome::delivered) == 3);
+    CHECK(starts == 1 + 5); // 0, 100, 200, 400, 800 ms
+  }
+}
+
+TEST_CASE("a queue of the stage's own waits in the mailbox while it pauses") {
+  fake_graph g;
+  g.source({.frames = 30, .every = 10ms});
+  g.queue({.takes = 1ms, .throws_at = {3, 7}});
+  g.sink();
+  g.edge(0, 1, blocking(40));
+  g.edge(1, 2, blocking(40));
+  g.run_virtually();
+  CHECK(g.control().finished());
+  CHECK_FALSE(g.control().failed());
+  CHECK(g.ended(2, outcome::failed) == 2);
+  CHECK(g.ended(2, outcome::delivered) == 28);
+  CHECK(g.trace().at(6) == "0:8@171");
+  CHECK(g.trace().back() == "0:29@291");
+}
+
+TEST_CASE("drain and stop are obeyed while a stage pauses") {
+  for (const bool stops : {true, false}) {
+    CAPTURE(stops);
+    fake_graph g;
+    g.source({.frames = 100, .every = 10ms});
+    g.worker({.throws_at = {3, 7}});
+    g.sink();
+    g.edge(0, 1, blocking(100));
+    g.edge(1, 2, blocking(100));
+    g.run_virtually(graph_time{120ms}); // it pauses from 70 to 170 ms
+    CHECK(g.ended(2, outcome::delivered) == 6);
+    if (stops)
+      g.control().stop();
+    else
+      g.control().drain();
+    g.virtually().run(never, [&] { g.check_accounts(); });
+    CHECK(g.control().finished());
+    const auto sums = g.accounts().total();
+    CHECK(sums.ended() == sums.captured);
+    CHECK((g.ended(2, outcome::dropped) > 0) == stops);
+    CHECK((g.ended(2, outcome::delivered) > 6) != stops);
+    CHECK(g.numbers().stage(1).restarts == 2);
+  }
 }
