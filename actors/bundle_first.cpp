@@ -9,7 +9,7 @@ void bundler::send_first(graph_time now, output& to) {
   if (!options_.stream_first || filled_ != 1 || ahead_ > 0)
     return;
   if (own_ == 0) {
-    auto whole = make(options_.size, shared_.tensors);
+    auto whole = make(options_.size, shared_.tensors, now);
     carry_over(*whole, 1, to);
     open_ = std::move(whole);
     return;
