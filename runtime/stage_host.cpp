@@ -42,7 +42,8 @@ stage_host::~stage_host() = default;
 
 void stage_host::handle(message m) {
   auto& in_call = env_.numbers.stage(wiring_.self).in_call_since;
-  in_call.store(std::max<std::int64_t>(1, now().time_since_epoch().count()), relaxed);
+  read_clock();
+  in_call.store(std::max<std::int64_t>(1, read_at_.time_since_epoch().count()), relaxed);
   const auto guarded = [this](auto&& act) {
     try {
       act();

@@ -119,6 +119,8 @@ private:
   void injected(const std::string& kind, const std::string& where) override;
   void alarm(std::string sentence) override;
 
+  /// A reading costs more than what it measures: one per message and item serves all that is counted there.
+  graph_time read_clock() { return read_at_ = now(); }
   void dispatch(message& m);
   void on_put(put_message& m);
   void on_credit(const credit_message& m);
@@ -174,6 +176,7 @@ private:
   stage_wiring wiring_;
   stage_surroundings env_;
   std::unique_ptr<stage> logic_;
+  graph_time read_at_{}; ///< by `read_clock`
   std::vector<mailbox> boxes_;   ///< as `wiring_.inputs`
   std::vector<depth_alarm> alarms_; ///< as `wiring_.inputs`; judged where a live stream passes
   std::vector<outlet> outlets_;  ///< as `wiring_.outputs`

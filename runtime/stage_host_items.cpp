@@ -28,13 +28,12 @@ void stage_host::on_put(put_message& m) {
     refuse(box, std::move(m.value));
     return;
   }
-  const auto arrived = now();
-  note_taken(m.value, wiring_.self, arrived);
+  note_taken(m.value, wiring_.self, read_at_);
   if (wiring_.kind->own_queue && logic_ && box.empty()) {
     queue_own(box, std::move(m.value));
     return;
   }
-  if (auto evicted = box.put(std::move(m.value), arrived)) {
+  if (auto evicted = box.put(std::move(m.value), read_at_)) {
     edge.drops.fetch_add(1, relaxed);
     drop(*evicted, reason::edge_full);
     give_credit(box, lane_of(*evicted), held_bytes(*evicted));
@@ -49,7 +48,7 @@ void stage_host::set_depth(const mailbox& box, std::uint32_t depth) {
   auto& edge = env_.numbers.edge(box.edge());
   edge.depth.store(depth, relaxed);
   auto& judge = alarms_[index];
-  const auto change = judge.at(depth, now());
+  const auto change = judge.at(depth, read_at_);
   edge.average.store(judge.average(), relaxed);
   if (!live_ || change == depth_alarm::change::none)
     return;
@@ -153,11 +152,11 @@ bool stage_host::admits(const mailbox& box, stream_index lane) const {
 }
 
 void stage_host::work() {
-  const auto begin = now();
+  const auto begin = read_at_;
   while (wants_work() && overflow_.empty()) {
     auto& box = boxes_[next_box_];
     next_box_ = (next_box_ + 1) % boxes_.size();
-    auto entry = box.take(now(), [&](stream_index lane) { return admits(box, lane); });
+    auto entry = box.take(read_at_, [&](stream_index lane) { return admits(box, lane); });
     if (!entry)
       continue;
     set_depth(box, box.items());
@@ -182,7 +181,7 @@ void stage_host::work() {
     } else {
       give_to_logic(std::move(*entry));
     }
-    if (now() - begin >= work_slice)
+    if (read_at_ - begin >= work_slice)
       break;
   }
 }
@@ -229,13 +228,13 @@ void stage_host::give_to_logic(item i) {
     }
   }
   add_outcomes(i, outcome::failed, reason::stage_failed, in_hand_);
-  const auto begin = now();
+  const auto begin = read_at_;
   logic_->on_item(std::move(i), *this);
   in_hand_.take();
   for (const auto& range : delivered.ranges())
     account(range);
   give_complete_ends();
-  const auto took = now() - begin;
+  const auto took = read_clock() - begin;
   numbers.busy_ns.fetch_add(static_cast<std::uint64_t>(took.count()), relaxed);
   numbers.service.record(took);
 }

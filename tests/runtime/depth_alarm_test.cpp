@@ -34,3 +34,11 @@ TEST_CASE("the alarm is over when there is room again, not at the first item tha
   CHECK(judge.at(5, at(80'000)) == change::over);
   CHECK_FALSE(judge.raised());
 }
+
+TEST_CASE("many small steps lead where a long one leads") {
+  depth_alarm judge{10};
+  judge.at(10, graph_time{});
+  for (int step = 1; step <= 20'000; ++step)
+    judge.at(10, graph_time{step * std::chrono::microseconds{100}});
+  CHECK(judge.average() == doctest::Approx(10 * (1 - 0.3678794)).epsilon(1e-6)); // 1 - e^-1
+}
