@@ -112,6 +112,7 @@ graph_time camera_reader::step(const clock& time, std::uint32_t most) {
     }
     if (!info_.live && permits_.load(std::memory_order_acquire) <= 0)
       return never;
+    const auto cpu = time.thread_cpu();
     auto event = read_camera(now);
     if (auto* f = std::get_if<captured_frame>(&event)) {
       back_off_ = std::chrono::seconds{1};
@@ -119,7 +120,7 @@ graph_time camera_reader::step(const clock& time, std::uint32_t most) {
         permits_.fetch_sub(1, std::memory_order_acq_rel);
       const auto arrived = time.now();
       f->buffer.note_taken(held_slot::nobody, arrived);
-      put(arrived_frame{std::move(*f), arrived});
+      put(arrived_frame{std::move(*f), arrived, time.thread_cpu() - cpu});
     } else if (const auto* wait = std::get_if<not_before>(&event)) {
       return wait->due;
     } else if (const auto* e = std::get_if<error>(&event)) {

@@ -19,6 +19,7 @@ namespace hyperframes {
 struct arrived_frame {
   captured_frame captured;
   graph_time arrived{};
+  duration cpu{}; ///< that its reading took
 };
 struct reader_note {
   std::string sentence;

@@ -75,6 +75,7 @@ private:
   public:
     explicit context_clock(graph_time now) : offset_(now - ticks_.now()) {}
     graph_time now() const noexcept override { return ticks_.now() + offset_; }
+    duration thread_cpu() const noexcept override { return ticks_.thread_cpu(); }
 
   private:
     system_clock ticks_;

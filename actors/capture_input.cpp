@@ -147,6 +147,8 @@ void capture_input::send(const std::function<void(stream_index)>& captured, arri
   if (source_.info.live)
     stats.lag.record(f.arrived - meta.timeline);
   captured(source_.stream);
+  if (f.cpu > duration{0})
+    context.worked(f.cpu);
   if (f.captured.buffer)
     context.emit(frame{meta, std::move(f.captured.media), std::move(f.captured.buffer)});
   else if (meta.flags & frame_corrupt)

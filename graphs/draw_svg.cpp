@@ -1,29 +1,10 @@
 #include "graphs/draw.hpp"
 #include "graphs/svg_layout.hpp"
-
-#include <array>
-#include <cstdio>
+#include "graphs/svg_text.hpp"
 
 namespace hyperframes {
 
 namespace {
-
-std::string in_xml(const std::string& text) {
-  std::string result;
-  for (const char c : text)
-    result += c == '<'   ? "&lt;"
-              : c == '>' ? "&gt;"
-              : c == '&' ? "&amp;"
-              : c == '"' ? "&quot;"
-                         : std::string{c};
-  return result;
-}
-
-std::string pixels(double v) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f", v);
-  return text.data();
-}
 
 std::string draw_box(const svg_place& n) {
   if (n.lines.empty())
@@ -31,8 +12,8 @@ std::string draw_box(const svg_place& n) {
   const auto left = pixels(n.x), middle = pixels(n.x + n.width / 2);
   return std::string{"<g class=\""} + (n.is_source ? "streams" : "stage") + "\"><rect x=\"" + left
          + "\" y=\"" + pixels(n.y - svg_box_height / 2) + "\" width=\"" + pixels(n.width)
-         + "\" height=\"" + pixels(svg_box_height) + "\" rx=\"10\"/><text class=\"name\" x=\"" + middle
-         + "\" y=\"" + pixels(n.y - 3) + "\">" + in_xml(n.lines[0])
+         + "\" height=\"" + pixels(svg_box_height) + "\" rx=\"10\"/><text class=\"name\" x=\""
+         + middle + "\" y=\"" + pixels(n.y - 3) + "\">" + in_xml(n.lines[0])
          + "</text><text class=\"kind\" x=\"" + middle + "\" y=\"" + pixels(n.y + 15) + "\">"
          + in_xml(n.lines[1]) + "</text></g>\n";
 }

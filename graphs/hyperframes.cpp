@@ -167,6 +167,11 @@ run_progress running::progress() const {
   return p;
 }
 
+run_summary running::so_far() const {
+  const auto& s = *state_;
+  return summarise(s.shape, *s.parts, s.executor.time().now() - s.started, false);
+}
+
 std::string running::metrics() const {
   return metrics_text(
     state_->shape.checked().name, state_->parts->hosts(), state_->parts->numbers(),
@@ -263,7 +268,8 @@ summarise(const graph& g, const assembly& parts, duration wall, graph_time now, 
     s.stages.push_back(
       {graph.stages[i].name, graph.stages[i].kind->name, n.items_in.load(relaxed),
        n.items_out.load(relaxed), n.restarts.load(relaxed),
-       duration{static_cast<std::int64_t>(n.busy_ns.load(relaxed))}, percentiles_of(n.service)});
+       duration{static_cast<std::int64_t>(n.busy_ns.load(relaxed))},
+       duration{static_cast<std::int64_t>(n.cpu_ns.load(relaxed))}, percentiles_of(n.service)});
     s.simulated = s.simulated || (graph.stages[i].resource && graph.stages[i].resource->simulated);
   }
   add_numbers(numbers, now, s);

@@ -100,6 +100,8 @@ public:
   bool wait(duration patience);
   bool finished() const;
   run_progress progress() const;
+  /// The summary of what it has done so far, from any thread; what is in flight is as the stages said last.
+  run_summary so_far() const;
   std::string metrics() const; ///< in Prometheus' text format
 
   /// Waits for the end, ends all threads and sums up. After `drain` or `stop` it waits for

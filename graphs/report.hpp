@@ -44,6 +44,7 @@ struct run_summary {
     std::uint64_t items_in = 0, items_out = 0;
     std::uint32_t restarts = 0;
     duration busy{};
+    duration cpu{}; ///< of its own threads
     percentiles service;
   };
   struct edge_line {

@@ -175,13 +175,15 @@ void actor_executor::submit(stage_index stage, std::uint64_t generation, blockin
   state_->lanes.submit(lane, [s = std::weak_ptr(state_), stage, generation,
                               w = std::make_shared<blocking_work>(std::move(work))] {
     const system_clock watch;
-    done_message done{w->lane, generation, {}, {}, {}};
+    done_message done{w->lane, generation, {}, {}, {}, {}};
+    const auto cpu = watch.thread_cpu();
     try {
       done.value = w->run();
     } catch (...) { // on a thread of its own it would end the process
       done.thrown = std::current_exception();
     }
     done.took = watch.now() - graph_time{};
+    done.cpu = watch.thread_cpu() - cpu;
     if (auto alive = s.lock())
       alive->post_if_open(stage, std::move(done));
   });

@@ -10,6 +10,8 @@ public:
   virtual ~clock() = default;
   /// @returns the time since the graph's start.
   virtual graph_time now() const noexcept = 0;
+  /// @returns the CPU time that the calling thread has taken so far; always 0 where time is virtual.
+  virtual duration thread_cpu() const noexcept { return {}; }
 };
 
 /// Reads the steady clock of the machine; zero is its construction.
@@ -17,6 +19,7 @@ class system_clock final : public clock {
 public:
   system_clock() noexcept;
   graph_time now() const noexcept override;
+  duration thread_cpu() const noexcept override;
 
 private:
   std::chrono::steady_clock::time_point start_;

@@ -41,6 +41,7 @@ struct done_message {
   std::uint64_t generation = 0; ///< of the logic object that asked for it
   std::shared_ptr<void> value;
   duration took{}; ///< by the work itself
+  duration cpu{};  ///< of this, on its thread
   std::exception_ptr thrown{}; ///< by the work: fails the stage
 };
 /// What the supervisor and the runtime tell a stage. Never bounded, never dropped.

@@ -116,6 +116,8 @@ public:
   virtual void done() = 0;
   /// Counts pixels that were written once more than needed (ingest and packing are the two needed).
   virtual void copied(std::size_t bytes) = 0;
+  /// Counts CPU time that a thread of the stage's own took for an item; what was submitted is counted.
+  virtual void worked(duration cpu) = 0;
   /// The numbers of a stream that passes here, for the stage that finds them out.
   virtual stream_stats& numbers(stream_index stream) = 0;
   /// Counts a fault of this kind that the graph file asked for; `where`: by default the stage.

@@ -94,6 +94,7 @@ void stage_host::on_done(done_message& m) {
     auto& numbers = env_.numbers.stage(wiring_.self);
     numbers.busy_ns.fetch_add(static_cast<std::uint64_t>(m.took.count()), relaxed);
     numbers.service.record(m.took);
+    numbers.cpu_ns.fetch_add(static_cast<std::uint64_t>(m.cpu.count()), relaxed);
   }
   if (m.generation != generation_ || !logic_)
     return;

@@ -115,6 +115,7 @@ private:
   void ready() override { env_.runs.post(wiring_.self, control::ready); }
   void done() override;
   void copied(std::size_t bytes) override;
+  void worked(duration cpu) override;
   stream_stats& numbers(stream_index stream) override { return env_.numbers.stream(stream); }
   void injected(const std::string& kind, const std::string& where) override;
   void alarm(std::string sentence) override;

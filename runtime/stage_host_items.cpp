@@ -316,6 +316,13 @@ void stage_host::copied(std::size_t bytes) {
   env_.numbers.stage(wiring_.self).bytes_copied.fetch_add(bytes, relaxed);
 }
 
+void stage_host::worked(duration cpu) {
+  auto& numbers = env_.numbers.stage(wiring_.self);
+  numbers.busy_ns.fetch_add(static_cast<std::uint64_t>(cpu.count()), relaxed);
+  numbers.cpu_ns.fetch_add(static_cast<std::uint64_t>(cpu.count()), relaxed);
+  numbers.service.record(cpu);
+}
+
 void stage_host::injected(const std::string& kind, const std::string& where) {
   env_.numbers.injected(where.empty() ? wiring_.plan.name : where, kind);
 }

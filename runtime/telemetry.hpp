@@ -31,6 +31,7 @@ struct stage_stats {
   std::atomic<std::uint64_t> held{0};         ///< frames whose outcome the stage owes
   std::atomic<std::uint64_t> bytes_copied{0}; ///< pixels written beyond ingest and packing
   std::atomic<std::uint64_t> busy_ns{0};
+  std::atomic<std::uint64_t> cpu_ns{0}; ///< CPU time of its own threads: workers, readers of cameras
   std::atomic<std::uint32_t> restarts{0};
   std::atomic<std::int64_t> in_call_since{0}; ///< graph time in ns; 0: in none
   time_histogram service; ///< of one item

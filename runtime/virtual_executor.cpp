@@ -6,7 +6,7 @@ namespace {
 
 /// What the work returns or throws reaches its stage at the time when it would be finished.
 done_message perform(const blocking_work& work, std::uint64_t generation, duration takes) {
-  done_message done{work.lane, generation, {}, takes, {}};
+  done_message done{work.lane, generation, {}, takes, {}, {}};
   try {
     done.value = work.run();
   } catch (...) {

@@ -93,6 +93,26 @@ void add_graph(CLI::App& verb, graph_arguments& into) {
     ->expected(1);
 }
 
+void add_plan(CLI::App& verb, plan_arguments& into) {
+  add_graph(verb, into.graph);
+  verb.add_flag("--calibrate", into.calibrate,
+                "Measure what the stages cost: runs the graph in short passes, writes nothing");
+  verb.add_option("--cost", into.costs,
+                  "What a stage costs: acquire, pack, deliver (of a frame), schedule (of a hyperframe), "
+                  "infer.N (of N slots), k (pack in a hyperframe / pack alone)")
+    ->type_name("NAME=TIME")
+    ->take_all()
+    ->expected(1);
+  verb.add_option("--target-latency", into.target,
+                  "What 99 of 100 frames must keep, from arrival to result; the graph's budget by default")
+    ->type_name("TIME");
+  verb.add_option("--cameras", into.cameras, "So many streams instead of the graph's");
+  verb.add_option("--fps", into.fps, "Live streams of this rate instead of the graph's");
+  verb.add_option("--sweep", into.sweep,
+                  "Show every B with its throughput and latency, as a table, and as a picture in this file")
+    ->type_name("FILE.svg");
+}
+
 int run_with(int argc, char** argv) {
   CLI::App app{"Bundles frame streams into hyperframes and infers on them"};
   app.name("hyperframes");
@@ -140,6 +160,12 @@ int run_with(int argc, char** argv) {
   auto* explain_verb = app.add_subcommand("explain", "Print what a graph will do: values, waits, memory");
   add_graph(*explain_verb, shown);
   explain_verb->callback([&] { status = explain(shown); });
+
+  plan_arguments planned;
+  auto* plan_verb = app.add_subcommand(
+    "plan", "Say which sizes of hyperframes, batches and queues suit a graph, and what to expect of them");
+  add_plan(*plan_verb, planned);
+  plan_verb->callback([&] { status = plan(planned); });
 
   std::string format = "mermaid";
   auto* graph_verb = app.add_subcommand("graph", "Draw a graph");

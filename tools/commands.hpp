@@ -2,6 +2,7 @@
 
 #include "graphs/hyperframes.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,18 @@ int run(const run_arguments& arguments);
 
 /// Sends a request to a run with `--control PATH`, and prints the answer.
 int control(const std::string& path, const std::string& line);
+
+struct plan_arguments {
+  graph_arguments graph;
+  bool calibrate = false;
+  std::vector<std::string> costs; ///< `name=time`
+  std::optional<std::string> target;
+  std::optional<std::int64_t> cameras;
+  std::optional<double> fps;
+  std::optional<std::string> sweep; ///< a file for the picture
+};
+/// Says which sizes of hyperframes and batches suit a graph, and what they lead to.
+int plan(const plan_arguments& arguments);
 
 int validate(const graph_arguments& arguments);
 int explain(const graph_arguments& arguments);

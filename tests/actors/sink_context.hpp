@@ -32,6 +32,7 @@ public:
   void ready() override {}
   void done() override { is_done = true; }
   void copied(std::size_t bytes) override { bytes_copied += bytes; }
+  void worked(duration cpu) override { cpu_time += cpu; }
   void alarm(std::string sentence) override { alarms.push_back(std::move(sentence)); }
 
   /// Moves time on and wakes the stage as often as it asked for it.
@@ -53,6 +54,7 @@ public:
   bool is_done = false;
   std::uint32_t released = 0;
   std::size_t bytes_copied = 0;
+  duration cpu_time{};
   std::deque<blocking_work> work;
   std::vector<std::string> alarms;
 

@@ -52,6 +52,7 @@ public:
   void ready() override {}
   void done() override {}
   void copied(std::size_t bytes) override { bytes_copied += bytes; }
+  void worked(duration cpu) override { cpu_time += cpu; }
   stream_stats& numbers(stream_index stream) override { return stats[stream]; }
   void injected(const std::string& kind, const std::string&) override { ++faults[kind]; }
   void alarm(std::string sentence) override { alarms.push_back(std::move(sentence)); }
@@ -93,6 +94,7 @@ public:
   std::uint32_t released = 0;
   std::uint64_t frames_discarded = 0;
   std::size_t bytes_copied = 0;
+  duration cpu_time{};
 
 private:
   graph_time now_{};
