@@ -169,7 +169,8 @@ run_progress running::progress() const {
 
 run_summary running::so_far() const {
   const auto& s = *state_;
-  return summarise(s.shape, *s.parts, s.executor.time().now() - s.started, false);
+  const auto now = s.executor.time().now();
+  return summarise(s.shape, *s.parts, now - s.started, now, false);
 }
 
 std::string running::metrics() const {
