@@ -113,6 +113,7 @@ TEST_CASE("a calibration runs the graph, and writes none of its files") {
   CHECK(c.pack > 0us);
   CHECK(!c.infer_on_cpu);
   REQUIRE(c.infer.size() >= 3);
+  // Batches count when they come, and their time when they are done: a pass may count one too many.
   for (const auto& i : c.infer)
-    CHECK(i.time >= 4ms + i.slots * 1ms - 1ms); // a batch has about so many slots
+    CHECK(in_ms(i.time) >= 0.8 * (4 + i.slots));
 }
