@@ -53,6 +53,7 @@ void refuse_other_releases(const checked_stage& bundle) {
                      : o.window           ? "`window` releases its hyperframes"
                      : o.stride != o.size ? "`stride` is not `size`"
                      : o.every != 1       ? "`every` passes frames over"
+                     : o.stream_first     ? "`stream_first` sends frames ahead"
                                           : nullptr;
   if (what)
     throw failure(make_error(
@@ -124,6 +125,12 @@ batch_task_of(const checked_graph& graph, const graph_plan& plan, const plan_wis
   auto& a = t.as_is;
   a.size = size_of(stage, t.load);
   const auto& config = *graph.stages[infer].config;
+  if (flag_at(config, "batch.adaptive"))
+    throw failure(make_error(
+      errc::graph_invalid, graph.stages[infer].mark.to_string(),
+      "nothing can be planned for '" + t.infer
+        + "': `batch.adaptive` chooses its batches while it runs; plan with --set stages." + t.infer
+        + ".batch.adaptive=false"));
   a.batch = static_cast<std::uint32_t>(batch_slots(graph.stages[infer]));
   a.shared.workers = static_cast<std::uint32_t>(*integer_at(config, "workers"));
   a.shared.cores = std::max(1U, wishes.cores);

@@ -219,6 +219,23 @@ TEST_CASE("a file is read while there are permits, a live source always") {
   }
 }
 
+TEST_CASE("what reading a frame took of its thread's CPU time comes with it")  {
+  struct busy_clock final : clock { // 3 ms a look
+    mutable duration cpu{};
+    graph_time now() const noexcept override { return {}; }
+    duration thread_cpu() const noexcept override { return cpu += milliseconds{3}; }
+  } time;
+  auto reader = reader_of({at(0), at(1)}, true, 2);
+  reader.step(time, 10);
+  for (const auto& e : reader.take())
+    if (const auto* f = std::get_if<arrived_frame>(&e))
+      CHECK(f->cpu == milliseconds{3});
+  settable_clock virtual_time;
+  auto other = reader_of({at(0)}, true, 2);
+  other.step(virtual_time, 10);
+  CHECK(std::get<arrived_frame>(other.take().front()).cpu == duration{});
+}
+
 TEST_CASE("a reader comes back when its camera says so, and takes turns") {
   settable_clock time;
   auto reader = reader_of({at(0), not_before{70_ms}, at(1), at(2)}, true, 1);

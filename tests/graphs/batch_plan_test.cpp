@@ -130,6 +130,16 @@ TEST_CASE("a device too few gets another one, and no more than are needed") {
   CHECK(plan_batches(cost_model{costs}, t).best.with.shared.workers <= 2);
 }
 
+TEST_CASE("no worker is added where another stage is the limit") {
+  const stage_costs costs{
+    .pack = 5ms, .k = 1, .infer = {{1, 4ms}, {8, 32ms}}, .infer_on_cpu = false};
+  const auto p =
+    plan_batches(cost_model{costs}, cameras(8, 60, 500ms)); // 480 frames, 200 are packed
+  CHECK(!p.best.in_time);
+  CHECK(p.best.capacity.by == flow_limit::pack);
+  CHECK(p.best.with.shared.workers == 1);
+}
+
 TEST_CASE("bundling that gains under 10 % is said, with the bottleneck") {
   auto costs = example();
   costs.infer = {{1, 50ms}, {8, 390ms}};
@@ -148,6 +158,8 @@ TEST_CASE("streams in step find room in the queue, and share batches") {
   CHECK(p.best.with.hyperframes >= 12);
   CHECK(p.best.with.batch % p.best.with.size == 0);
   CHECK(p.best.played.dropped == 0);
+  // Without a target a hyperframe waits for one batch, in which fewer come at this rate.
+  CHECK(plan_batches(cost_model{example()}, cameras(12, 15)).best.with.hyperframes == 12);
 }
 
 TEST_CASE("a model of a fixed batch is given whole ones; a set of cameras has one moment") {

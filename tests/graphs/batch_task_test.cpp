@@ -108,7 +108,8 @@ TEST_CASE("what cannot be planned is refused with its reason") {
   const row rows[] = {
     {"from: capture, size: 4, release: { window: 100ms }", "`window` releases its hyperframes"},
     {"from: capture, size: 4, stride: 2", "`stride` is not `size`"},
-    {"from: capture, size: 4, every: 2", "`every` passes frames over"}};
+    {"from: capture, size: 4, every: 2", "`every` passes frames over"},
+    {"from: capture, size: 4, stream_first: true", "`stream_first` sends frames ahead"}};
   for (const auto& r : rows)
     CHECK_THROWS_WITH_AS(
       task_of(text_of(one_camera, r.bundle)),
@@ -119,6 +120,14 @@ TEST_CASE("what cannot be planned is refused with its reason") {
       "hyperframes: 1\nstreams:\n" + one_camera
       + "stages:\n  capture: { type: capture }\n  nothing: { type: \"null\", from: capture }\n"),
     doctest::Contains("expected one stage `infer`, found 0"), failure);
+}
+
+TEST_CASE("batches that adapt are not planned") {
+  auto text = text_of(one_camera);
+  text.replace(text.find("max: 6"), 6, "max: 6, adaptive: true");
+  CHECK_THROWS_WITH_AS(
+    task_of(text), doctest::Contains("`batch.adaptive` chooses its batches while it runs"),
+    failure);
 }
 
 TEST_CASE("faults that a graph asks for are seen") {

@@ -104,15 +104,14 @@ TEST_CASE("flow: a reader that is too slow loses frames in the device") {
 }
 
 TEST_CASE("flow: results of several workers come in order") {
-  // The first batch has one frame more than the second, so that it is overtaken.
-  const stage_costs costs{.k = 1, .infer = {{1, 1ms}, {4, 40ms}}, .infer_on_cpu = false};
+  // The second batch is done first; its one frame is delivered behind the four of the first.
+  const stage_costs costs{
+    .deliver = 10ms, .k = 1, .infer = {{1, 1ms}, {4, 40ms}}, .infer_on_cpu = false};
   const auto o = play_flow(
     cost_model{costs}, {.live = false, .frames = 5},
     {.size = 4, .batch = 4, .shared = {.workers = 2}, .batches = 4});
   CHECK(o.delivered == 5);
-  CHECK(o.p50 == 40ms);
-  CHECK(o.longest == 40ms);
-  CHECK(o.fps == doctest::Approx(125));
+  CHECK(o.longest == 40ms + 5 * 10ms);
 }
 
 TEST_CASE("flow: what can expire waits for a free worker while batches are not quick") {

@@ -63,6 +63,28 @@ TEST_CASE("what is planned of a device comes to pass on the virtual clock") {
   }
 }
 
+TEST_CASE("threads of a stage's own count their CPU time: readers and workers, while it runs too") {
+  const auto g =
+    graph::from_text(with(chain(file_camera("cam", 400)), "type: callback", "type: \"null\""));
+  running run{g};
+  const auto cpu_of = [](const run_summary& s, const std::string& name) {
+    for (const auto& line : s.stages)
+      if (line.name == name)
+        return line.cpu;
+    return duration{-1};
+  };
+  CHECK(run.so_far().ledger.captured <= 400);
+  const auto whole = run.finish();
+  check_ledger(whole);
+  CHECK(cpu_of(whole, "capture") > 0ms);
+  CHECK(cpu_of(whole, "infer") > 0ms);
+  CHECK(cpu_of(whole, "bundle") == 0ms);
+  CHECK(cpu_of(run.so_far(), "capture") == cpu_of(whole, "capture"));
+  CHECK(run.so_far().ledger.captured == 400);
+  const auto on_virtual_clock = run_virtually(graph::from_text(device_graph(cameras("cam", 25))));
+  CHECK(cpu_of(on_virtual_clock, "capture") == 0ms);
+}
+
 // The command.
 
 namespace {
