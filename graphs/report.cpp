@@ -70,7 +70,8 @@ const char* meaning_of(reason r) {
     "an edge was full, and its `overflow` chose it",
     "found no partner within the tolerance of align",
     "align wanted more members than its set had",
-    "came to align behind what had already left: its camera is later than `wait` allows",
+    "came to align behind what had already left: later than `wait` allows, or placed by a clock "
+    "or a frame id that was not true",
     "the graph was stopped",
     "was past its deadline before a worker could take it",
     "was queued for longer than `ttl`",

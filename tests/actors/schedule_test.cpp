@@ -469,12 +469,14 @@ namespace {
 
 struct schedule_run {
   explicit schedule_run(
-    const settings& own, std::uint32_t batch_slots = 8, std::uint32_t fixed = 0) {
+    const settings& own, std::uint32_t batch_slots = 8, std::uint32_t fixed = 0,
+    bool adaptive = false) {
     description = describe_schedule();
     auto plan = plan_with(description, own, cameras(3, 1, true));
     auto below = std::make_shared<stage_resource>();
     below->batch_slots = batch_slots;
     below->fixed_batch = fixed;
+    below->adaptive = adaptive;
     plan.below = below;
     tested = description.make(plan);
     tested->start(context);
@@ -562,8 +564,8 @@ TEST_CASE("what comes past its time expires at once") {
 }
 
 TEST_CASE("batches follow the stage below") {
-  const auto slots_of_first = [](std::uint32_t wanted, std::uint32_t fixed) {
-    schedule_run run{{}, wanted, fixed};
+  const auto slots_of_first = [](std::uint32_t wanted, std::uint32_t fixed, bool adaptive = false) {
+    schedule_run run{{}, wanted, fixed, adaptive};
     run.context.credit_left = 0;
     for (std::uint64_t i = 0; i < 40; ++i)
       run.tested->on_item(make({0, i, 1}), run.context);
@@ -575,6 +577,9 @@ TEST_CASE("batches follow the stage below") {
   CHECK(slots_of_first(16, 6) == 12); // whole runs
   CHECK(slots_of_first(4, 6) == 6);
   CHECK(slots_of_first(0, 0) == 8);
+  CHECK(slots_of_first(16, 0, true) == 1); // begins with one hyperframe
+  CHECK(slots_of_first(16, 6, true) == 6); // or one run
+  CHECK(slots_of_first(4, 6, true) == 6);
 }
 
 TEST_CASE("eviction and a stop leave nothing behind") {

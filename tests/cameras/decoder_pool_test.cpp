@@ -110,12 +110,14 @@ TEST_CASE("decoder_pool: without a free slot the decoder still gets memory") {
     av_frame_free(&frames[i]);
 }
 
-TEST_CASE("decoder_pool: pictures that change between sizes and formats do not bring pool after pool") {
+TEST_CASE(
+  "decoder_pool: pictures that change between sizes and formats do not bring pool after pool") {
   decoder_pool pool{20, 3};
   decoder d{pool};
   std::vector<buffer_ref> graph;
   for (int i = 0; i < 20; ++i) {
-    auto* f = i % 3 == 1 ? d.frame(200, 100) : d.frame(50, 30, i % 3 == 0 ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_GRAY8);
+    auto* f = i % 3 == 1 ? d.frame(200, 100)
+                         : d.frame(50, 30, i % 3 == 0 ? AV_PIX_FMT_YUV420P : AV_PIX_FMT_GRAY8);
     auto p = pool.find(*f);
     REQUIRE(p);
     CHECK(p.format.width == static_cast<std::uint32_t>(f->width));

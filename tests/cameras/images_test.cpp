@@ -202,15 +202,15 @@ TEST_CASE("images: an interruption that comes before the opening counts") {
   const auto failed = c->open(place(3));
   REQUIRE(failed.has_error());
   CHECK(failed.error().code == errc::stopped);
-  CHECK(
-    failed.error().to_string() == "cam1: reading " + folder.path() + " was interrupted");
+  CHECK(failed.error().to_string() == "cam1: reading " + folder.path() + " was interrupted");
 }
 
 TEST_CASE("images: pipes and devices are refused before they are opened") {
   const scratch_folder folder;
   REQUIRE(::mkfifo((folder / "1.png").c_str(), 0600) == 0);
-  for (const auto& [path, kind] : {std::pair{folder / "1.png", "a named pipe"},
-                                   std::pair{std::string{"/dev/zero"}, "a device"}}) {
+  for (const auto& [path, kind] :
+       {std::pair{folder / "1.png", "a named pipe"},
+        std::pair{std::string{"/dev/zero"}, "a device"}}) {
     const auto probed = about.make(of(path), {})->probe();
     REQUIRE(probed.has_error());
     CHECK(

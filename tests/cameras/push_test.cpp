@@ -94,8 +94,7 @@ TEST_CASE("push: a live stream counts what finds no room, in a bounded queue") {
   REQUIRE(c.open(place(4)).has_value());
   const auto port = c.port();
   for (int i = 0; i < 1002; ++i)
-    CHECK(
-      port->push(picture(i), at(10 * i)) == (i < 2 ? push_result::taken : push_result::full));
+    CHECK(port->push(picture(i), at(10 * i)) == (i < 2 ? push_result::taken : push_result::full));
   CHECK(frame_in(c.read({})).buffer);
   CHECK(port->push(picture(1), at(10020)) == push_result::taken);
   CHECK(port->push(picture(1), at(10030)) == push_result::full);
@@ -291,8 +290,7 @@ TEST_CASE("push_for: gives up after its patience, as push does") {
   push_camera live{small(true, 1)};
   REQUIRE(live.open(place(2)).has_value());
   CHECK(live.port()->push(picture(1), at(1)) == push_result::taken);
-  CHECK(
-    waited([&] { return live.port()->push_for(picture(2), at(2), 2ms); }) == push_result::full);
+  CHECK(waited([&] { return live.port()->push_for(picture(2), at(2), 2ms); }) == push_result::full);
   CHECK(frame_in(live.read({})).device_id == 0);
   CHECK(frame_in(live.read({})).flags == frame_no_buffer);
 }
@@ -308,8 +306,7 @@ TEST_CASE("push_for: a picture of the wrong size is not waited for") {
 TEST_CASE("push: a graph that ends closes the port, and who waits is told") {
   const auto result_of = [](push_camera& c, auto&& end) {
     auto result = push_result::taken;
-    std::thread program{
-      [&, port = c.port()] { result = port->push_for(picture(1), at(1), 1h); }};
+    std::thread program{[&, port = c.port()] { result = port->push_for(picture(1), at(1), 1h); }};
     end();
     program.join();
     return result;

@@ -3,6 +3,7 @@
 #include "cameras/video.hpp"
 #include "tests/cameras/drive.hpp"
 #include "tests/cameras/film_writer.hpp"
+#include "tests/cameras/video_camera.hpp"
 
 #include <opencv2/imgproc.hpp>
 
@@ -21,17 +22,6 @@ settings of(const std::string& path, const std::string& segments) {
   s.with("path", path);
   s.with("segments", segments);
   return s;
-}
-
-std::unique_ptr<camera> opened(const settings& s, std::size_t frames_ahead = 3) {
-  auto c = about.make(s, {});
-  if (const auto done = c->open(place(frames_ahead)); done.has_error())
-    FAIL(done.error().to_string());
-  return c;
-}
-
-std::string real_film(const std::string& name) {
-  return "/usr/share/doc/opencv-doc/examples/data/" + name;
 }
 
 film_index index_of(const std::string& path) {
@@ -129,10 +119,10 @@ TEST_CASE("segments: the frames are those of one pass, whatever the number of de
   for (const auto* name : {"vtest.avi", "tree.avi", "Megamind.avi"}) {
     CAPTURE(name);
     const auto path = real_film(name);
-    const auto whole = read_all(*opened(of(path, "1")));
+    const auto whole = read_all(*opened_video(of(path, "1")));
     for (const auto* segments : {"2", "3", "auto"}) {
       CAPTURE(segments);
-      check_same(read_all(*opened(of(path, segments))), whole);
+      check_same(read_all(*opened_video(of(path, segments))), whole);
     }
   }
 }
@@ -144,10 +134,10 @@ TEST_CASE("segments: open groups of pictures come out whole") {
   REQUIRE(index.pieces() >= 10);
   // The next key frame, and two that are decoded behind it and shown before it.
   CHECK(index.segment(0, 1).packets == index.packets_from(0) - index.packets_from(1) + 3);
-  const auto whole = read_all(*opened(of(folder / "film.mkv", "1")));
+  const auto whole = read_all(*opened_video(of(folder / "film.mkv", "1")));
   REQUIRE(whole.size() == 100);
   for (const auto* segments : {"2", "5"})
-    check_same(read_all(*opened(of(folder / "film.mkv", segments))), whole);
+    check_same(read_all(*opened_video(of(folder / "film.mkv", segments))), whole);
 }
 
 TEST_CASE("segments: uneven parts, each frame a key frame or few, at a variable rate") {
@@ -164,23 +154,23 @@ TEST_CASE("segments: uneven parts, each frame a key frame or few, at a variable 
         at += 1 + static_cast<std::int64_t>(draw() % 90);
       }
     }
-    const auto whole = read_all(*opened(of(path, "1")));
+    const auto whole = read_all(*opened_video(of(path, "1")));
     REQUIRE(whole.size() == 90);
-    check_same(read_all(*opened(of(path, std::to_string(2 + film_number)))), whole);
+    check_same(read_all(*opened_video(of(path, std::to_string(2 + film_number)))), whole);
   }
 }
 
 TEST_CASE("segments: a film in a loop goes on in order") {
   auto s = of(real_film("tree.avi"), "2");
   s.with("loop", true);
-  auto c = opened(s);
+  auto c = opened_video(s);
   for (std::uint64_t i = 0; i < 3 * 68; ++i)
     REQUIRE(frame_in(c->read({})).device_id == i);
 }
 
 TEST_CASE("segments: frames that the graph holds stay, and so do frames behind the camera's end") {
-  const auto whole = read_all(*opened(of(real_film("vtest.avi"), "1")));
-  auto c = opened(of(real_film("vtest.avi"), "2"), 7);
+  const auto whole = read_all(*opened_video(of(real_film("vtest.avi"), "1")));
+  auto c = opened_video(of(real_film("vtest.avi"), "2"), 7);
   std::vector<captured_frame> held;
   for (std::size_t i = 0; i < 300; ++i) {
     if (held.size() == 7)
@@ -223,7 +213,7 @@ TEST_CASE("segments: decoders rest where as many pictures wait as they said") {
 }
 
 TEST_CASE("segments: an interrupted camera stops while its decoders wait for room") {
-  auto c = opened(of(real_film("vtest.avi"), "2"));
+  auto c = opened_video(of(real_film("vtest.avi"), "2"));
   frame_in(c->read({}));
   c->interrupt();
   const auto event = c->read({});

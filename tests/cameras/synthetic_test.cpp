@@ -140,10 +140,10 @@ TEST_CASE("synthetic: what a live camera is not asked for in time is lost, as in
     bool gap;
   };
   const row table[] = {
-    {0, 0, false},    {79.999, 1, false}, // less than a period late
-    {80, 2, false},   {200, 5, true},     // 3 and 4 are gone, 5 is there
-    {239.999, -1, false},                 // and is not given twice
-    {240, 6, false},  {100'000, 2500, true}, {100'000, -1, false}, {100'040, 2501, false},
+    {0, 0, false},        {79.999, 1, false}, // less than a period late
+    {80, 2, false},       {200, 5, true},     // 3 and 4 are gone, 5 is there
+    {239.999, -1, false},                     // and is not given twice
+    {240, 6, false},      {100'000, 2500, true}, {100'000, -1, false}, {100'040, 2501, false},
   };
   auto s = small();
   s.with("fps", 25.0);

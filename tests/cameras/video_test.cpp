@@ -3,6 +3,7 @@
 #include "runtime/pool_stats.hpp"
 #include "tests/cameras/drive.hpp"
 #include "tests/cameras/film_writer.hpp"
+#include "tests/cameras/video_camera.hpp"
 
 #include <opencv2/imgproc.hpp>
 
@@ -35,24 +36,6 @@ settings of(const std::string& path) {
   auto s = defaults(about);
   s.with("path", path);
   return s;
-}
-
-std::unique_ptr<camera> opened(const settings& s, std::size_t frames_ahead = 3) {
-  auto c = about.make(s, {});
-  if (const auto done = c->open(place(frames_ahead)); done.has_error())
-    FAIL(done.error().to_string());
-  return c;
-}
-
-/// Debian's opencv-doc packages real films.
-std::string real_film(const std::string& name) {
-  const auto path = "/usr/share/doc/opencv-doc/examples/data/" + name;
-  if (!std::filesystem::exists(path)) {
-    MESSAGE(
-      "the film " << path << " is missing: run tools/setup, which installs Debian's opencv-doc");
-    FAIL("no film, no test");
-  }
-  return path;
 }
 
 cv::Mat shade(int width, int height, int value) {
@@ -99,7 +82,7 @@ TEST_CASE("video: real films run to their ends, with every frame, in time order,
     CHECK(info.blocks);
     CHECK_FALSE(info.simulated);
 
-    const auto all = read_all(*opened(s));
+    const auto all = read_all(*opened_video(s));
     REQUIRE(all.size() == frames);
     for (std::size_t i = 0; i < all.size(); ++i) {
       CHECK(all[i].hash != 0);
@@ -117,7 +100,7 @@ TEST_CASE("video: real films run to their ends, with every frame, in time order,
       == doctest::Approx(in_ms(last)).epsilon(0.001));
 
     s.with("threads", std::int64_t{3});
-    const auto threaded = read_all(*opened(s));
+    const auto threaded = read_all(*opened_video(s));
     REQUIRE(threaded.size() == frames);
     for (std::size_t i = 0; i < all.size(); ++i) {
       CHECK(threaded[i].hash == all[i].hash);
@@ -130,9 +113,9 @@ TEST_CASE("video: frames that the graph holds are not written again") {
   for (const auto* name : {"vtest.avi", "tree.avi"}) {
     CAPTURE(name);
     const auto s = of(real_film(name));
-    const auto expected = read_all(*opened(s), true, 60);
+    const auto expected = read_all(*opened_video(s), true, 60);
     constexpr std::size_t hold = 7;
-    auto c = opened(s, hold);
+    auto c = opened_video(s, hold);
     std::vector<captured_frame> held;
     for (std::size_t i = 0; i < 60; ++i) {
       if (held.size() == hold)
@@ -145,7 +128,7 @@ TEST_CASE("video: frames that the graph holds are not written again") {
 }
 
 TEST_CASE("video: frames outlive the camera") {
-  auto c = opened(of(real_film("vtest.avi")));
+  auto c = opened_video(of(real_film("vtest.avi")));
   const auto f = frame_in(c->read({}));
   const auto hash = hash_of(f);
   c.reset();
@@ -161,7 +144,7 @@ TEST_CASE(
     for (std::size_t k = 0; k < 24; ++k)
       bytes[i + k] = static_cast<char>(bytes[i + k] ^ static_cast<char>(0x5a + k));
   write_file(folder / "damaged.avi", bytes);
-  const auto all = read_all(*opened(of(folder / "damaged.avi")));
+  const auto all = read_all(*opened_video(of(folder / "damaged.avi")));
   CHECK(all.size() >= 250);
   CHECK(all.size() <= 300);
   const auto corrupt = std::count_if(
@@ -181,7 +164,7 @@ TEST_CASE("video: a film that was cut off ends there") {
   std::string bytes(1'000'000, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   write_file(folder / "cut.avi", bytes);
-  const auto all = read_all(*opened(of(folder / "cut.avi")), false);
+  const auto all = read_all(*opened_video(of(folder / "cut.avi")), false);
   CHECK(all.size() > 50);
   CHECK(all.size() < 400);
 }
@@ -200,14 +183,14 @@ TEST_CASE("video: times are the film's own, at a variable rate too") {
   CHECK(info.media.to_string() == "video i420 64x48");
   CHECK(info.media.video.full_range);
   CHECK_FALSE(info.media.video.bt709);
-  const auto all = read_all(*opened(s));
+  const auto all = read_all(*opened_video(s));
   REQUIRE(all.size() == times.size());
   for (std::size_t i = 0; i < times.size(); ++i)
     CHECK(all[i].frame.captured.time_since_epoch() == std::chrono::milliseconds{times[i]});
 
   s.with("realtime", true);
   CHECK(about.make(s, {})->probe().value().live);
-  auto c = opened(s);
+  auto c = opened_video(s);
   for (std::size_t i = 0; i < times.size(); ++i) {
     const auto due = at_ms(static_cast<double>(7000 + times[i]));
     if (i > 0) {
@@ -277,7 +260,7 @@ TEST_CASE("video: times that do not rise are put behind their predecessors") {
     for (const int ms : {0, 100, 100, 200})
       film.add(encoded(".jpg", shade(64, 48, ms)), ms);
   }
-  const auto all = read_all(*opened(of(folder / "film.mkv")), false);
+  const auto all = read_all(*opened_video(of(folder / "film.mkv")), false);
   REQUIRE(all.size() == 4);
   CHECK(all[1].frame.captured.time_since_epoch() == 100ms);
   CHECK(all[2].frame.captured.time_since_epoch() == 100ms + 1us);
@@ -302,7 +285,7 @@ TEST_CASE(
                     25 * i)),
         40 * i);
   }
-  auto c = opened(of(folder / "film.mkv"), 9);
+  auto c = opened_video(of(folder / "film.mkv"), 9);
   std::vector<captured_frame> held;
   for (int i = 0; i < 9; ++i)
     held.push_back(frame_in(c->read({})));
@@ -347,7 +330,7 @@ TEST_CASE("video: pixel formats that pass as they are, and those that are conver
     }
     auto s = of(folder / name);
     CHECK(about.make(s, {})->probe().value().media.to_string() == media);
-    auto c = opened(s, 2);
+    auto c = opened_video(s, 2);
     for (int i = 0; i < 5; ++i) {
       const auto f = frame_in(c->read({}));
       CHECK(f.media->to_string() == media);
@@ -378,7 +361,7 @@ TEST_CASE("video: the pool that was announced is enough, and is used") {
     const auto info = about.make(s, {})->probe().value();
     CHECK(info.own_frames >= 1);
     CHECK(info.own_frames <= 24);
-    auto c = opened(s, 3);
+    auto c = opened_video(s, 3);
     std::vector<captured_frame> held;
     std::size_t slot = 0;
     for (;;) {
@@ -395,7 +378,7 @@ TEST_CASE("video: the pool that was announced is enough, and is used") {
 }
 
 TEST_CASE("video: a file whose graph holds too much is a defect of the runtime") {
-  auto c = opened(of(real_film("vtest.avi")), 1);
+  auto c = opened_video(of(real_film("vtest.avi")), 1);
   std::vector<captured_frame> held;
   std::string why;
   for (int i = 0; i < 100 && why.empty(); ++i) {
@@ -410,9 +393,9 @@ TEST_CASE("video: a file whose graph holds too much is a defect of the runtime")
 
 TEST_CASE("video: in real time a full graph costs frames, never the decoder") {
   auto s = of(real_film("vtest.avi"));
-  const auto expected = read_all(*opened(s), true, 100);
+  const auto expected = read_all(*opened_video(s), true, 100);
   s.with("realtime", true);
-  auto c = opened(s, 2);
+  auto c = opened_video(s, 2);
   std::vector<captured_frame> held;
   for (std::size_t i = 0; i < 100; ++i) {
     auto f = frame_in(c->read(at_ms(i == 0 ? 0 : 100000)));
@@ -442,7 +425,7 @@ TEST_CASE("video: in a loop times and counters go on rising") {
   CHECK_FALSE(info.frame_count);
   CHECK_FALSE(info.length);
   CHECK(info.fps == 25);
-  const auto all = read_all(*opened(s), true, 17);
+  const auto all = read_all(*opened_video(s), true, 17);
   REQUIRE(all.size() == 17);
   for (std::size_t i = 0; i < all.size(); ++i) {
     CHECK(all[i].frame.device_id == i);
@@ -453,7 +436,7 @@ TEST_CASE("video: in a loop times and counters go on rising") {
 
 TEST_CASE("video: an interrupted read returns, and nothing takes the interruption back") {
   const auto sentence_of_it = "cam1: reading " + real_film("vtest.avi") + " was interrupted";
-  auto c = opened(of(real_film("vtest.avi")));
+  auto c = opened_video(of(real_film("vtest.avi")));
   frame_in(c->read({}));
   c->interrupt();
   CHECK(sentence(c->read({})) == sentence_of_it);
@@ -469,12 +452,11 @@ TEST_CASE("video: an interruption that comes before the opening counts") {
   REQUIRE(failed.has_error());
   CHECK(failed.error().code == errc::stopped);
   CHECK(
-    failed.error().to_string()
-    == "cam1: reading " + real_film("vtest.avi") + " was interrupted");
+    failed.error().to_string() == "cam1: reading " + real_film("vtest.avi") + " was interrupted");
 }
 
 TEST_CASE("video: after an error it can be opened again, from the beginning") {
-  auto c = opened(of(real_film("vtest.avi")));
+  auto c = opened_video(of(real_film("vtest.avi")));
   for (int i = 0; i < 3; ++i)
     frame_in(c->read({}));
   REQUIRE(c->open(place(3)).has_value());
@@ -493,7 +475,8 @@ TEST_CASE("video: pipes, devices and sockets are refused before they are opened"
            "what it holds, once to play it; save it to a file");
   CHECK(
     wrong("/dev/zero")
-    == "/dev/zero: this is not a regular file but a device, which cannot be read twice: once to see "
+    == "/dev/zero: this is not a regular file but a device, which cannot be read twice: once to "
+       "see "
        "what it holds, once to play it; save it to a file");
   std::filesystem::create_symlink(folder / "pipe.avi", folder / "link.avi");
   CHECK(wrong(folder / "link.avi").find("a named pipe") != std::string::npos);

@@ -35,8 +35,8 @@ TEST_CASE("the summary says what each reason means that it names") {
   }
   CHECK(holds(
     to_text(summary_of(3, outcome::dropped, reason::stale)),
-    "\n    stale  came to align behind what had already left: its camera is later than `wait` "
-    "allows\n"));
+    "\n    stale  came to align behind what had already left: later than `wait` allows, or "
+    "placed by a clock or a frame id that was not true\n"));
   CHECK(!holds(to_text(summary_of(3, outcome::delivered, reason::none)), "none"));
 }
 
