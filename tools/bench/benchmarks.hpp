@@ -7,6 +7,24 @@ namespace hyperframes::bench {
 
 report hop(const context& c);
 
+report release(const context& c);
+report expiry(const context& c);
+
+report copies(const context& c);
+/// Each run: own allocations, CAF's, others', pixel writes, bytes copied, all per frame.
+report copies_report(const std::vector<std::vector<double>>& runs);
+std::vector<double> copies_once(const std::vector<std::string>&); ///< a run
+
+report accelerator(const context& c);
+struct accelerator_runs {
+  samples batches_of_8; ///< frames per second, as are the following
+  samples busy_percent; ///< of the device, with batches of 8
+  samples batches_of_1;
+  std::vector<samples> depths; ///< 1 to 5
+};
+report accelerator_report(const accelerator_runs& runs);
+double fps_at_depth(unsigned depth);
+
 report start(const context& c);
 report start_report(
   const std::vector<std::vector<double>>& runs); ///< seconds a hyperframe, the first one first

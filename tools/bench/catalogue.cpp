@@ -7,6 +7,12 @@ namespace hyperframes::bench {
 const std::vector<benchmark>& benchmarks() {
   static const std::vector<benchmark> all{
     {"hop", "A frame costs less CPU in a stage than in the queues that others use", {}, hop},
+    {"release", "A hyperframe is released when its time says so", {}, release},
+    {"expiry", "A queued hyperframe expires when its time says so", {}, expiry},
+#ifdef HYPERFRAMES_BENCH_ALLOCATIONS
+    {"copies", "Pixels are written twice, and no frame costs a heap allocation", {}, copies},
+#endif
+    {"accelerator", "A (simulated) device is kept busy", {}, accelerator},
     {"start", "The first hyperframe after ready takes no longer than the others", {}, start},
   };
   return all;
@@ -14,6 +20,9 @@ const std::vector<benchmark>& benchmarks() {
 
 const std::vector<part>& parts() {
   static const std::vector<part> all{
+#ifdef HYPERFRAMES_BENCH_ALLOCATIONS
+    {"copies", copies_once},
+#endif
     {"start", start_once},
   };
   return all;
