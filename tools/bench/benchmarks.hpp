@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tools/bench/benchmark.hpp"
+#include "tools/bench/ladder.hpp"
 
 /// A function for each benchmark, in a file of its name.
 namespace hyperframes::bench {
@@ -24,6 +25,15 @@ struct accelerator_runs {
 };
 report accelerator_report(const accelerator_runs& runs);
 double fps_at_depth(unsigned depth);
+report light(const context& c);
+report light_report(const std::vector<std::vector<ladder_cost>>&
+                      rounds); ///< one by one, `single_frames`, hyperframes
+
+report modes(const context& c);
+/// @param rounds the cost of each of `rungs()`, and of the steps alone in the same round.
+report modes_report(
+  const std::vector<std::vector<ladder_cost>>& rounds, const std::vector<ladder_steps>& steps,
+  unsigned cores);
 
 report start(const context& c);
 report start_report(

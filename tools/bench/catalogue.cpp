@@ -13,6 +13,11 @@ const std::vector<benchmark>& benchmarks() {
     {"copies", "Pixels are written twice, and no frame costs a heap allocation", {}, copies},
 #endif
     {"accelerator", "A (simulated) device is kept busy", {}, accelerator},
+    {"light", "Small frames and a light model run faster and cheaper than one by one", {}, light},
+    {"modes",
+     "A film runs as fast as its decoding, packing and inference can",
+     {"VIDEO", "MODEL"},
+     modes},
     {"start", "The first hyperframe after ready takes no longer than the others", {}, start},
   };
   return all;
@@ -23,6 +28,8 @@ const std::vector<part>& parts() {
 #ifdef HYPERFRAMES_BENCH_ALLOCATIONS
     {"copies", copies_once},
 #endif
+    {"ladder", climb_once},
+    {"ladder steps", steps_once},
     {"start", start_once},
   };
   return all;
