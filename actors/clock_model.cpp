@@ -18,11 +18,14 @@ constexpr ns window_length = second;
 constexpr std::size_t windows_for_trust = 16;
 constexpr double least_unevenness = 20.0 * millisecond;
 constexpr double usual_spread = 10.0 * millisecond;
-constexpr ns learning = 2 * second;
+constexpr ns learning = second;
 constexpr ns jump_memory = 10 * second;
 constexpr int standing_frames = 10;
 constexpr ns standing_time = 500 * millisecond;
 constexpr double off_slightly = 0.05, off_grossly = 0.25;
+constexpr int paced_intervals = 6;
+constexpr double paced_within = 0.2; // no queue takes a clock of constant rate past off_grossly so
+constexpr double straying_share = 0.25;
 constexpr std::size_t slightly_windows = 5, grossly_windows = 3;
 constexpr int most_needed = 80;
 constexpr std::size_t windows_for_rate = 10;
@@ -144,6 +147,7 @@ void clock_model::judge_steps(ns captured, ns arrived) {
   const auto stray = [&](double value) { return std::min(std::abs(value - period_), farthest); };
   uneven_captured_ += (stray(step) - uneven_captured_) / 16;
   uneven_arrived_ += (stray(between) - uneven_arrived_) / 16;
+  straying_ += ((stray(step) > period_ / 2 ? 1.0 : 0.0) - straying_) / 16;
   ++intervals_;
   if (captured > last_captured_) {
     standing_ = 0;
@@ -155,6 +159,34 @@ void clock_model::judge_steps(ns captured, ns arrived) {
         "it stands still since " + std::to_string(standing_) + " frames, "
         + number("%.1f s", fraction(arrived - moved_at_, second)));
   }
+  judge_pace(step, between);
+}
+
+/// Frames that come in time with stamps that run too slow or too fast, one after the other: the
+/// path cannot do that to a clock that is right, unless the camera's rate changes as well.
+void clock_model::judge_pace(double step, double between) {
+  const bool declared = estimate_.declared_fps > 0;
+  const auto usual = declared ? second / estimate_.declared_fps : period_;
+  const bool in_time = (declared || rates_.size() >= windows_for_rate)
+                       && std::abs(between - usual) <= paced_within * usual;
+  const bool slow = in_time && step < (1 - off_grossly) * between;
+  const bool fast = in_time && step > (1 + off_grossly) * between;
+  if ((slow && slow_ == 0) || (fast && fast_ == 0))
+    paced_step_ = paced_time_ = 0;
+  slow_ = slow ? slow_ + 1 : 0;
+  fast_ = fast ? fast_ + 1 : 0;
+  paced_step_ += step;
+  paced_time_ += between;
+  if (std::max(slow_, fast_) < paced_intervals)
+    return;
+  blamed_ = true;
+  if (estimate_.by_arrival)
+    return;
+  const auto since = " since " + std::to_string(std::max(slow_, fast_)) + " frames";
+  doubt(
+    paced_step_ > 0
+      ? "it runs " + number("%.2f s", paced_step_ / paced_time_) + " per second" + since
+      : "it stands still" + since + number(", %.1f s", paced_time_ / second));
 }
 
 void clock_model::into_window(ns captured, ns arrived, std::uint64_t lost) {
@@ -233,7 +265,8 @@ void clock_model::judge_windows() {
     return "it runs " + number("%.2f s", 1 - line_.growth(windows, 0)) + " per second";
   };
   const bool wild = intervals_ >= 2 * standing_frames && uneven_captured_ > least_unevenness
-                    && uneven_captured_ > period_ / 2 && uneven_captured_ > 2 * uneven_arrived_;
+                    && uneven_captured_ > period_ / 2 && uneven_captured_ > 2 * uneven_arrived_
+                    && straying_ > straying_share;
   if (!estimate_.by_arrival) {
     if (off(grossly_windows, off_grossly))
       doubt(rate(grossly_windows));

@@ -36,15 +36,18 @@ struct clock_estimate {
 /// least delays of 1 s windows. The jitter is that of RFC 3550, section 6.4.1.
 ///
 /// A jump is a step back of the capture time by more than 200 ms, or one forward that puts a frame
-/// more than 200 ms and a period and a half after its own arrival; before 2 s were seen, 10 s.
+/// more than 200 ms and a period and a half after its own arrival; before 1 s was seen, 10 s.
 ///
 /// The clock is not credible where, in numbers,
 ///   - it stands still for 10 frames and half a second;
+///   - it runs 25 % too fast or too slow, or stands, in each of 6 intervals on end in which the
+///     frames arrive within 20 % of their declared period, or of the one seen for 10 s: before its
+///     frames come to be as late as others wait;
 ///   - it runs 5 % too fast or too slow for 5 windows on end, or 25 % for 3;
 ///   - it jumps 3 times within 10 s;
 ///   - capture intervals stray from the mean period by more than half of it and 20 ms, twice as
 ///   much
-///     as the arrivals do.
+///     as the arrivals do, and a quarter of them does so.
 /// The stream is then placed by arrival, and jumps begin no epoch. The clock is believed again when
 /// nothing of that was seen for 5 windows; twice as many after each relapse, at most 80.
 ///
@@ -55,7 +58,7 @@ public:
   enum class jump : std::uint8_t { none, back, forward };
 
   static constexpr duration max_backstep = std::chrono::milliseconds{200};
-  static constexpr duration max_forward_step = std::chrono::seconds{10}; ///< before 2 s were seen
+  static constexpr duration max_forward_step = std::chrono::seconds{10}; ///< before 1 s was seen
   static constexpr duration max_lead = std::chrono::milliseconds{200};   ///< afterwards
 
   /// @param declared_fps 0: unknown or variable.
@@ -89,6 +92,7 @@ private:
   void restart(ns captured, ns arrived);
   void follow(ns captured, ns arrived);
   void judge_steps(ns captured, ns arrived);
+  void judge_pace(double step, double between);
   void into_window(ns captured, ns arrived, std::uint64_t lost);
   void close_window();
   void measure_line();
@@ -110,10 +114,13 @@ private:
   int standing_ = 0;               ///< frames since
   double jitter_ = 0, period_ = 0; ///< ns
   double uneven_captured_ = 0, uneven_arrived_ = 0; ///< mean distance of intervals from the period
+  double straying_ = 0; ///< share of capture intervals that stray by more than half the period
   int intervals_ = 0;
-  std::array<ns, 3> jumped_at_{}; ///< arrivals of the last jumps
-  int good_ = 0, needed_ = 5;     ///< windows without blame; of these before it is believed
-  bool blamed_ = false;           ///< in the open window
+  int slow_ = 0, fast_ = 0;                ///< intervals on end that are, while arrivals keep time
+  double paced_step_ = 0, paced_time_ = 0; ///< ns in these, by the camera and by the graph
+  std::array<ns, 3> jumped_at_{};          ///< arrivals of the last jumps
+  int good_ = 0, needed_ = 5; ///< windows without blame; of these before it is believed
+  bool blamed_ = false;       ///< in the open window
   bool off_rate_ = false;
   std::string news_;
 };

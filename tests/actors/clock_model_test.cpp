@@ -46,7 +46,8 @@ public:
       const capture_time captured{seconds(stream_.stamp(t))};
       const arrival_time arrived{seconds(arrived_)};
       epochs_ += model_.jump_at(captured, arrived) == clock_model::jump::none ? 0 : 1;
-      const auto place = in_seconds(model_.add(captured, arrived, std::exchange(lost_, 0)).time_since_epoch());
+      const auto place =
+        in_seconds(model_.add(captured, arrived, std::exchange(lost_, 0)).time_since_epoch());
       ahead_ = ahead_ || place > arrived_ + 1e-9;
       error_ = place - t;
       worst_ = std::max(worst_, std::abs(error_ - least_delay));
@@ -159,6 +160,9 @@ TEST_CASE("a jump of the camera's clock begins an epoch, and is told with its le
     {"forward a day", 30, 86400, 1, "its clock jumped forward by 86400.000 s; a new epoch begins"},
     {"far forward while little is known", 0.5, 60, 1,
      "its clock jumped forward by 60.000 s; a new epoch begins"},
+    {"forward five seconds, soon", 1.2, 5, 1,
+     "its clock jumped forward by 5.000 s; a new epoch begins"},
+    {"forward five seconds at once: might be what waited", 0.5, 5, 0, ""},
     {"back 100 ms: a shift", 30, -0.1, 0, ""},
     {"forward 100 ms: a shift", 30, 0.1, 0, ""},
   };
@@ -202,13 +206,18 @@ TEST_CASE("a clock that is not credible is left for the arrivals, and believed a
   };
   const auto wrong = [](double t) { return t >= 30 && t < 60; };
   const std::vector<row> rows{
-    {"stuck", [&](double t) { return wrong(t) ? 30 : t; }, 30.6,
-     "its clock is not credible: it stands still since 15 frames, 0.5 s"},
-    {"lying rate: stamps of 30 per second on 15 frames",
+    {"stuck", [&](double t) { return wrong(t) ? 30 : t; }, 30.3,
+     "its clock is not credible: it stands still since 6 frames, 0.2 s"},
+    {"lying rate: stamps of 60 per second on 30 frames",
      [&](double t) { return t < 30   ? t
                             : t < 60 ? 30 + (t - 30) / 2
-                                     : t - 15; }, 35,
-     "its clock is not credible: it runs 0.50 s per second"},
+                                     : t - 15; }, 30.3,
+     "its clock is not credible: it runs 0.50 s per second since 6 frames"},
+    {"lying rate: stamps of 15 per second on 30 frames",
+     [&](double t) { return t < 30   ? t
+                            : t < 60 ? 30 + (t - 30) * 2
+                                     : t + 30; }, 30.3,
+     "its clock is not credible: it runs 2.00 s per second since 6 frames"},
     {"a tenth too fast",
      [&](double t) { return t < 30   ? t
                             : t < 60 ? 30 + (t - 30) * 1.1
@@ -242,6 +251,32 @@ TEST_CASE("a clock that is not credible is left for the arrivals, and believed a
     CHECK(run.seen().confidence == 1);
     CHECK_FALSE(run.ahead_of_arrival());
     CHECK(run.news().empty());
+  }
+}
+
+TEST_CASE("a clock that stands is left though its frames come unevenly") {
+  simulated_stream stream;
+  stream.stamp = [](double t) { return std::min(t, 30.0); };
+  stream.delay = [](double, int n) { return 0.02 + (9 - n % 10) / 30.0; }; // ten at once
+  clock_run run{stream};
+  run.until(31);
+  CHECK(
+    run.news()
+    == "its clock is not credible: it stands still since 20 frames, 0.7 s; its frames are placed "
+       "by their arrival");
+}
+
+TEST_CASE("a clock is believed while a queue on the path fills and drains") {
+  for (const double rate : {0.24, 0.5, 1.0}) {
+    CAPTURE(rate);
+    simulated_stream stream;
+    stream.delay = [rate](double t, int) { // fills for 1.5 s, drains for 1.5 s, rests for 7 s
+      return 0.02 + rate * std::max(0.0, 1.5 - std::abs(std::fmod(t, 10) - 1.5));
+    };
+    clock_run run{stream};
+    run.until(29).from_here().until(60);
+    CHECK(run.news() == "");
+    CHECK(run.worst() < 1e-6);
   }
 }
 
