@@ -139,6 +139,8 @@ void capture_input::send(const std::function<void(stream_index)>& captured, arri
     context.alarm("stream " + id_ + " is back after " + seconds(f.arrived - last_arrival_));
   }
   last_arrival_ = f.arrived;
+  if (stats.first_arrival_ns.load(relaxed) < 0)
+    stats.first_arrival_ns.store((f.arrived - graph_time{}).count(), relaxed);
   if (const auto end = numbering_.epoch_before(f.captured, as_arrival(f.arrived)))
     context.emit(*end);
   const auto meta = numbering_.stamp(f.captured, as_arrival(f.arrived));

@@ -48,9 +48,9 @@ struct running::state {
   graph_time ended{};
   std::atomic<bool> ending = false; ///< `drain` or `stop` was called
   bool closed = false;
-  std::size_t left_behind = 0;
 
   explicit state(const graph& g) : shape(g), executor(actor_runtime::shared()) {}
+  std::string what_is_left() const;
 };
 
 namespace {
@@ -64,6 +64,15 @@ void leave_behind(std::shared_ptr<void> state) {
 }
 
 } // namespace
+
+std::string running::state::what_is_left() const {
+  std::string stages;
+  for (std::size_t i = 0; i < parts->numbers().stages(); ++i)
+    if (const auto held = parts->numbers().stage(i).held.load(relaxed); held > 0)
+      stages += (stages.empty() ? ": " : ", ") + shape.checked().stages[i].name + " has "
+                + std::to_string(held) + (held == 1 ? " frame" : " frames");
+  return "what is not done in time is stopped" + stages;
+}
 
 running::running(const graph& g, run_options options) : state_(std::make_unique<state>(g)) {
   auto& s = *state_;
@@ -185,15 +194,16 @@ run_summary running::finish(duration patience) {
   while (!s.ending && !control.wait(std::chrono::seconds{1}))
     ;
   if (!control.wait(patience)) {
+    s.parts->numbers().tell({s.executor.time().now(), "run", s.what_is_left(), false});
     control.stop();
     control.wait(patience);
   }
   s.ended = s.executor.time().now();
   s.parts->close_triggers();
-  s.left_behind = s.executor.close(patience);
+  auto left_behind = s.executor.close(patience);
   s.closed = true;
   auto summary = summarise(s.shape, *s.parts, s.ended - s.started, s.ended, !s.executor.stuck());
-  summary.threads_left_behind = s.left_behind;
+  summary.left_behind = std::move(left_behind);
   return summary;
 }
 

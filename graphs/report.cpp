@@ -134,7 +134,7 @@ void add_cameras(std::ostringstream& out, const run_summary& s) {
       continue;
     any = true;
     table.add(
-      {l.id, format("%.1f", l.fps), format("%.2f", in_ms(l.lag.p50)),
+      {l.id, l.fps > 0 ? format("%.1f", l.fps) : "-", format("%.2f", in_ms(l.lag.p50)),
        format("%.2f", in_ms(l.lag.p99)), format("%.2f", in_ms(l.jitter)),
        l.by_arrival ? std::string{"-"} : format("%+.0f", l.drift_ppm),
        l.by_arrival ? std::string{"not credible"} : format("%.0f %%", l.confidence * 100),
@@ -173,7 +173,7 @@ void add_injected(std::ostringstream& out, const run_summary& s) {
 json clock_of(const run_summary::stream_line& l) {
   return {{"offset_ms", in_ms(l.offset)}, {"drift_ppm", l.drift_ppm},
           {"jitter_ms", in_ms(l.jitter)}, {"confidence", l.confidence},
-          {"by_arrival", l.by_arrival},   {"fps", l.fps}};
+          {"by_arrival", l.by_arrival},   {"fps", l.fps > 0 ? json(l.fps) : json(nullptr)}};
 }
 
 } // namespace
@@ -281,9 +281,8 @@ std::string to_text(const run_summary& s) {
       static_cast<unsigned long long>(s.truth_known));
   if (s.failed)
     out << "  failed: " << *s.failed << '\n';
-  if (s.threads_left_behind > 0)
-    out << format(
-      "  %s in a call that hangs left behind\n", counted(s.threads_left_behind, "thread").c_str());
+  for (const auto& name : s.left_behind)
+    out << "  left behind in a call that hangs: " << name << '\n';
   return out.str();
 }
 
@@ -308,6 +307,7 @@ std::string to_json(const run_summary& s) {
   j["injected"] = json::array();
   for (const auto& line : s.injected)
     j["injected"].push_back({{"at", line.where}, {"kind", line.kind}, {"times", line.times}});
+  j["left_behind"] = s.left_behind;
   j["fps"] = s.fps;
   j["latency_ms"] = to_json(s.total);
   j["stages"] = json::object();

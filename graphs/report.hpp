@@ -31,7 +31,7 @@ struct run_summary {
     double confidence = 0; ///< in the camera's clock, 0 to 1
     bool by_arrival = false;
     std::uint32_t epochs = 1, silences = 0;
-    duration longest_gap{}; ///< between two results
+    duration longest_gap{}; ///< without a delivery, from its first frame to its last
   };
   /// A fault that the graph file asked for, and how often it happened.
   struct injected_line {
@@ -84,7 +84,7 @@ struct run_summary {
   std::optional<double> accuracy; ///< where the source knows the truth
   std::uint64_t truth_known = 0;
   std::optional<std::string> failed; ///< the stage that failed for good, and why
-  std::size_t threads_left_behind = 0;
+  std::vector<std::string> left_behind; ///< threads in calls that hang: "infer, worker 0"
 
   bool closed() const { return in_flight == 0 && ledger.captured == ledger.ended(); }
 };

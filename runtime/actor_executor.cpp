@@ -6,8 +6,10 @@
 #include "runtime/watchdog.hpp"
 #include "runtime/work_lanes.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace hyperframes {
@@ -54,11 +56,26 @@ struct actor_executor::state {
   work_lanes lanes;
   std::mutex mutex;
   std::condition_variable gone;
-  std::size_t alive = 0; ///< actors, guarded by `mutex`
+  std::vector<bool> alive; ///< of the actors, guarded by `mutex`
   bool closed = false;   ///< guarded by `mutex`
   std::thread guard; ///< looks after the others
+  std::vector<stage_host*> hosts;
+  telemetry* numbers = nullptr;
 
-  void watch(const std::vector<stage_host*>& hosts, telemetry& numbers);
+  void watch();
+  /// The graph's time 0. Taken once: the watchdog knows a call by the time at which it began.
+  std::chrono::steady_clock::time_point zero =
+    std::chrono::steady_clock::now() - (clock.now() - graph_time{});
+  std::string name_of(std::uint64_t lane) const {
+    return hosts[lane >> 32]->wiring().plan.name + ", worker " + std::to_string(lane & 0xffffffff);
+  }
+  /// @returns since when a stage's handler is in its call, if it is.
+  std::optional<graph_time> in_call(const stage_host& host) const {
+    const auto since =
+      numbers->stage(host.wiring().self).in_call_since.load(std::memory_order_relaxed);
+    return since > 0 ? std::optional{graph_time{duration{since}}} : std::nullopt;
+  }
+  void tell_late(const work_lanes::busy_lane& busy, duration rest) const;
 
   void post(stage_index to, message m) {
     std::visit([&](auto& value) { tell(actors[to], std::move(value)); }, m);
@@ -80,74 +97,91 @@ actor_executor::~actor_executor() {
   close(std::chrono::seconds{0});
 }
 
+namespace {
+std::string whole_seconds(duration d) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(d).count()) + " s";
+}
+} // namespace
+
 /// Names calls that hang until the executor is closed.
-void actor_executor::state::watch(const std::vector<stage_host*>& hosts, telemetry& numbers) {
+void actor_executor::state::watch() {
   watchdog dog{defaults::call_patience};
-  const auto zero = std::chrono::steady_clock::now() - (clock.now() - graph_time{});
   std::unique_lock lock{mutex};
   while (!gone.wait_for(lock, defaults::call_patience / 10, [this] { return closed; })) {
     lock.unlock();
     const auto now = clock.now();
     std::vector<watchdog::watched> all;
     for (const auto* host : hosts)
-      if (const auto since = numbers.stage(host->wiring().self).in_call_since.load(std::memory_order_relaxed);
-          since > 0)
-        all.push_back({host->wiring().plan.name, graph_time{duration{since}}});
+      if (const auto since = in_call(*host))
+        all.push_back({host->wiring().plan.name, *since});
     for (const auto& busy : lanes.busy())
-      all.push_back({hosts[busy.lane >> 32]->wiring().plan.name + ", worker "
-                       + std::to_string(busy.lane & 0xffffffff),
-                     graph_time{busy.since - zero}});
+      all.push_back({name_of(busy.lane), graph_time{busy.since - zero}});
     for (const auto& f : dog.look(all, now))
-      numbers.tell({now, f.name,
-                    (f.back ? "has come back from a call that took " : "has been in one call for ")
-                      + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(f.taken).count()) + " s",
-                    false});
+      numbers->tell({now, f.name,
+                     (f.back ? "has come back from a call that took " : "has been in one call for ")
+                       + whole_seconds(f.taken),
+                     false});
     lock.lock();
   }
 }
 
+void actor_executor::state::tell_late(const work_lanes::busy_lane& busy, duration rest) const {
+  const auto now = clock.now();
+  numbers->tell({now, name_of(busy.lane),
+                 "has been in one call for " + whole_seconds(now - graph_time{busy.since - zero})
+                   + "; the end waits for it, for " + whole_seconds(rest) + " at the most",
+                 false});
+}
+
 void actor_executor::open(const std::vector<stage_host*>& hosts, telemetry& numbers) {
   auto& system = *state_->runtime->get().system;
-  state_->alive = hosts.size();
+  state_->alive.assign(hosts.size(), true);
   for (auto* host : hosts) {
     auto actor = system.spawn<stage_actor_impl>(host);
-    actor->attach_functor([s = state_.get()](const caf::error&) {
+    actor->attach_functor([s = state_.get(), at = state_->actors.size()](const caf::error&) {
       const std::lock_guard lock{s->mutex};
-      --s->alive;
+      s->alive[at] = false;
       s->gone.notify_all();
     });
     state_->actors.push_back(std::move(actor));
   }
-  state_->guard = std::thread{[s = state_.get(), hosts, &numbers] { s->watch(hosts, numbers); }};
+  state_->hosts = hosts;
+  state_->numbers = &numbers;
+  state_->guard = std::thread{[s = state_.get()] { s->watch(); }};
 }
 
-std::size_t actor_executor::close(duration patience) {
+std::vector<std::string> actor_executor::close(duration patience) {
+  auto& s = *state_;
   {
-    const std::lock_guard lock{state_->mutex};
-    if (state_->closed)
-      return 0;
-    state_->closed = true;
-    state_->gone.notify_all();
+    const std::lock_guard lock{s.mutex};
+    if (s.closed)
+      return {};
+    s.closed = true;
+    s.gone.notify_all();
   }
-  if (state_->guard.joinable())
-    state_->guard.join();
-  for (auto& actor : state_->actors)
+  if (s.guard.joinable())
+    s.guard.join();
+  for (auto& actor : s.actors)
     tell(actor, quit_atom_v);
-  const auto until = std::chrono::steady_clock::now() + std::max<duration>(patience, least_patience);
-  std::size_t left = 0;
+  patience = std::max<duration>(patience, least_patience);
+  const auto until = std::chrono::steady_clock::now() + patience;
+  std::vector<std::string> left;
   {
-    std::unique_lock lock{state_->mutex};
-    state_->gone.wait_until(lock, until, [&] { return state_->alive == 0; });
-    left = state_->alive;
+    std::unique_lock lock{s.mutex};
+    s.gone.wait_until(lock, until, [&] { return std::ranges::count(s.alive, true) == 0; });
+    for (std::size_t i = 0; i < s.alive.size(); ++i)
+      if (s.alive[i])
+        left.push_back(s.hosts[i]->wiring().plan.name);
   }
-  if (left == 0)
-    state_->actors.clear();
+  if (left.empty())
+    s.actors.clear();
   // Behind the actors, which could start lanes anew. An idle lane must get the time to end, too.
   const auto rest = std::max<duration>(until - std::chrono::steady_clock::now(), least_patience);
-  return left
-         + state_->lanes.close(
-           std::chrono::duration_cast<std::chrono::milliseconds>(std::min(rest, std::max<duration>(patience, least_patience)))
-             .count());
+  for (const auto lane : s.lanes.close(
+         std::chrono::duration_cast<std::chrono::milliseconds>(rest),
+         [&](const auto& busy) { s.tell_late(busy, rest); }))
+    left.push_back(s.name_of(lane));
+  return left;
 }
 
 bool actor_executor::stuck() const {

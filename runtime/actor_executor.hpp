@@ -3,6 +3,8 @@
 #include "runtime/stage_host.hpp"
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace hyperframes {
 
@@ -32,8 +34,9 @@ public:
   /// Spawns the actors, and a watchdog that tells `numbers` of calls that do not return. The hosts and
   /// `numbers` must outlive `close`, and for ever where `stuck` says so.
   void open(const std::vector<stage_host*>& hosts, telemetry& numbers);
-  /// Ends the actors and the threads. @returns how many threads hang and were left behind.
-  std::size_t close(duration patience);
+  /// Ends the actors and the threads; tells of those that it waits for longer than a second.
+  /// @returns what hangs after `patience` and was left behind: "infer, worker 0".
+  std::vector<std::string> close(duration patience);
   /// After `close`: a handler did not return, and still uses its host and what that refers to.
   bool stuck() const;
 

@@ -52,7 +52,7 @@ void set_stream(caf::telemetry::metric_registry& registry, const labels& stream,
   set(registry, "stream_silent", stream, "1 while no frame comes.", n.silent.load(relaxed));
   set(registry, "stream_hyperframes_off_pace", stream,
       "Hyperframes whose span does not fit the stream's frame rate.", n.off_pace.load(relaxed));
-  set(registry, "stream_longest_gap", stream, "The longest time between two results.", in_s(n.longest_gap_ns),
+  set(registry, "stream_longest_gap", stream, "The longest time without a delivery, from its first frame to its last.", in_s(n.longest_gap_ns),
       "seconds");
 }
 

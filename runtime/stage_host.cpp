@@ -170,13 +170,17 @@ void stage_host::count_result(const frame_result& r) {
   last.next = {r.meta.epoch, r.meta.frame_id + 1};
   env_.accounts.settled(wiring_.self,
                         {r.meta.stream, r.meta.epoch, r.meta.frame_id, 1, r.what, r.why});
-  if (r.what != outcome::delivered)
-    return;
-  count_delivered(r, env_.numbers);
-  auto& longest = env_.numbers.stream(r.meta.stream).longest_gap_ns;
-  if (last.delivered)
-    longest.store(std::max(longest.load(relaxed), (r.times.delivered - *last.delivered).count()), relaxed);
-  last.delivered = r.times.delivered;
+  const bool delivered = r.what == outcome::delivered;
+  if (delivered)
+    count_delivered(r, env_.numbers);
+  const auto ended = delivered ? r.times.delivered : now();
+  auto& stream = env_.numbers.stream(r.meta.stream);
+  auto& longest = stream.longest_gap_ns;
+  if (!last.since)
+    last.since = graph_time{duration{std::max<std::int64_t>(0, stream.first_arrival_ns.load(relaxed))}};
+  longest.store(std::max(longest.load(relaxed), (ended - *last.since).count()), relaxed);
+  if (delivered)
+    last.since = ended;
 }
 
 // ---- what is held ------------------------------------------------------------------------------

@@ -186,7 +186,7 @@ private:
   std::unique_ptr<settled_frames> account_;
   struct emitted {
     frame_position next; ///< what comes next
-    std::optional<graph_time> delivered; ///< the last frame with a result
+    std::optional<graph_time> since; ///< the last delivery; before it, the first arrival
   };
   std::map<stream_index, emitted> emitted_; ///< by an unbundle
   std::size_t streams_closed_ = 0;                 ///< in `account_`

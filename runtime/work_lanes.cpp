@@ -1,5 +1,6 @@
 #include "runtime/work_lanes.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -40,7 +41,7 @@ struct work_lanes::lane {
 };
 
 work_lanes::~work_lanes() {
-  close(-1);
+  close(std::chrono::hours{24 * 365});
 }
 
 void work_lanes::submit(std::uint64_t index, job work) {
@@ -72,7 +73,8 @@ std::vector<work_lanes::busy_lane> work_lanes::busy() const {
   return result;
 }
 
-std::size_t work_lanes::close(std::int64_t patience_ms) {
+std::vector<std::uint64_t> work_lanes::close(
+  std::chrono::milliseconds patience, const std::function<void(const busy_lane&)>& late) {
   std::map<std::uint64_t, std::shared_ptr<lane>> lanes;
   {
     const std::lock_guard lock{mutex_};
@@ -83,15 +85,28 @@ std::size_t work_lanes::close(std::int64_t patience_ms) {
     l->closing = true;
     l->changed.notify_all();
   }
-  std::size_t left = 0;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds{patience_ms};
-  for (auto& [index, l] : lanes) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto wait_for_all = [&](std::chrono::milliseconds most) {
+    return std::ranges::all_of(lanes, [&](const auto& entry) {
+      std::unique_lock lock{entry.second->mutex};
+      return entry.second->changed.wait_until(
+        lock, begin + most, [&] { return entry.second->finished; });
+    });
+  };
+  if (late && patience > usual_end && !wait_for_all(usual_end))
+    for (const auto& [index, l] : lanes) {
+      std::unique_lock lock{l->mutex};
+      const auto since = l->since;
+      lock.unlock();
+      if (since)
+        late({index, *since});
+    }
+  wait_for_all(patience);
+  std::vector<std::uint64_t> left;
+  for (const auto& [index, l] : lanes) {
     std::unique_lock lock{l->mutex};
-    const auto finished = [&] { return l->finished; };
-    if (patience_ms < 0)
-      l->changed.wait(lock, finished);
-    else if (!l->changed.wait_until(lock, until, finished)) {
-      ++left;
+    if (!l->finished) {
+      left.push_back(index);
       l->thread.detach();
       continue;
     }

@@ -20,7 +20,7 @@ public:
   work_lanes() = default;
   work_lanes(const work_lanes&) = delete;
   work_lanes& operator=(const work_lanes&) = delete;
-  /// Waits for the jobs that run, drops those that wait.
+  /// Waits without bound for the jobs that run, drops those that wait.
   ~work_lanes();
 
   void submit(std::uint64_t lane, job work);
@@ -32,9 +32,12 @@ public:
   };
   std::vector<busy_lane> busy() const;
 
-  /// Ends every lane. Threads that are not idle within `patience_ms` are left behind.
-  /// @returns how many.
-  std::size_t close(std::int64_t patience_ms);
+  /// Ends every lane. Threads that are not idle within `patience` are left behind.
+  /// @param late is told once of each lane that is still in a job after `usual_end`.
+  /// @returns the lanes that were left behind.
+  std::vector<std::uint64_t>
+  close(std::chrono::milliseconds patience, const std::function<void(const busy_lane&)>& late = {});
+  static constexpr std::chrono::seconds usual_end{1};
 
 private:
   struct lane;

@@ -47,6 +47,8 @@ std::string answer(const std::string& line, const control_target& target) try {
     return "error: " + word + (of_stream ? " needs the id of a stream" : " takes nothing behind it") + '\n';
   if (of_stream && std::ranges::find(target.streams, rest) == target.streams.end())
     return "error: '" + rest + "' is no stream of this graph: " + suggestion(rest, target.streams) + '\n';
+  if (of_stream && target.run.has_camera(rest) == (word == "add"))
+    return rest + (word == "add" ? " has its camera already\n" : " has no camera\n") + "ok\n";
   if (word == "add")
     target.run.add_camera(rest);
   else if (word == "remove")

@@ -1,4 +1,5 @@
 #include "graphs/files.hpp"
+#include "graphs/values.hpp"
 #include "tools/commands.hpp"
 #include "tools/control_socket.hpp"
 #include "tools/progress_line.hpp"
@@ -19,7 +20,7 @@ namespace hyperframes::command {
 
 namespace {
 
-/// How long a second interrupt waits for a batch that a model has in hand.
+/// How long a stop waits for a batch that a model has in hand.
 constexpr duration stop_patience = std::chrono::seconds{1};
 
 /// Waits for the graph's end, for signals and for the end of its time. The first SIGINT, SIGTERM or
@@ -39,7 +40,7 @@ public:
         if (error)
           return;
         run_.drain();
-        drain_limit();
+        end_after(defaults::drain_time);
       });
     }
   }
@@ -47,44 +48,52 @@ public:
   /// Takes requests from a socket file too.
   void control_by(const std::string& path, std::vector<std::string> streams) {
     control_.emplace(io_, path, control_target{run_, std::move(streams), [this](bool at_once) {
-      if (at_once)
-        run_.stop();
-      else
-        run_.drain();
-      drain_limit();
+      if (at_once) {
+        stop();
+        return;
+      }
+      drain("a client asked for it");
     }});
   }
 
-  /// @returns how many signals came.
-  int wait() {
-    io_.run();
-    return signalled_;
-  }
+  void wait() { io_.run(); }
+  int signals() const { return signalled_; }
+  /// @returns for how long the end may wait for what hangs.
+  duration patience() const { return hurries_ ? stop_patience : defaults::drain_time; }
 
 private:
   void listen() {
     signals_.async_wait([this](auto error, int) {
       if (error)
         return;
-      if (++signalled_ == 1) {
-        line_.tell({run_.progress().elapsed + graph_time{}, "run",
-                    "draining; interrupt once more to stop at once", false});
-        run_.drain();
-      } else {
-        run_.stop();
-      }
-      drain_limit();
+      if (++signalled_ == 1)
+        drain("interrupt once more to stop at once");
+      else
+        stop();
       listen();
     });
   }
 
   /// A drain is bounded: what it cannot finish is stopped, and what cannot be stopped is left.
-  void drain_limit() {
-    limit_.expires_after(defaults::drain_time);
+  void drain(const std::string& remark) {
+    line_.tell({run_.progress().elapsed + graph_time{}, "run",
+                "draining, for " + write_duration(defaults::drain_time) + " at the most; " + remark, false});
+    run_.drain();
+    end_after(defaults::drain_time);
+  }
+
+  void stop() {
+    hurries_ = true;
+    run_.stop();
+    end_after(stop_patience);
+  }
+
+  void end_after(duration most) {
+    limit_.expires_after(most);
     limit_.async_wait([this](auto error) {
       if (error)
         return;
-      run_.stop();
+      hurries_ = true;
       io_.stop();
     });
   }
@@ -108,6 +117,7 @@ private:
   boost::asio::steady_timer tick_, limit_;
   std::optional<control_socket> control_;
   int signalled_ = 0;
+  bool hurries_ = false; ///< stopped, or drained for as long as a drain may take
   std::uint64_t ticks_ = 0;
 };
 
@@ -210,10 +220,10 @@ int run(const run_arguments& arguments) {
       streams.push_back(stream.id);
     watched.control_by(*arguments.control, std::move(streams));
   }
-  const auto signals = watched.wait();
-  const auto summary = run->finish(signals > 1 ? stop_patience : defaults::drain_time);
-  const auto status = report(g, summary, arguments, line, signals);
-  if (summary.threads_left_behind > 0) {
+  watched.wait();
+  const auto summary = run->finish(watched.patience());
+  const auto status = report(g, summary, arguments, line, watched.signals());
+  if (!summary.left_behind.empty()) {
     // A thread that hangs in a library may still use what an orderly exit would destroy.
     std::_Exit(with_output_written(status));
   }

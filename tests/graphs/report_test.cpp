@@ -44,14 +44,15 @@ TEST_CASE("the summary says what batch fill is, and speaks of one as of one") {
   auto s = summary_of(1, outcome::delivered, reason::none);
   s.batches = 1;
   s.batch_fill = 0.5;
-  s.threads_left_behind = 1;
+  s.left_behind = {"infer, worker 1"};
   s.streams[0].live = true;
   s.streams[0].silences = 1;
   const auto text = to_text(s);
   CHECK(holds(text, "line: 1 frame in 2.00 s"));
   CHECK(holds(
     text, "batch fill 50 %: of the slots that 1 batch had room for, those with a frame in them"));
-  CHECK(holds(text, "1 thread in a call that hangs left behind"));
+  CHECK(holds(text, "cam          -    ")); // no rate was measured
+  CHECK(holds(text, "left behind in a call that hangs: infer, worker 1"));
   CHECK(holds(text, "once"));
   s.batches = 2;
   CHECK(holds(to_text(s), "of the slots that 2 batches had room for"));
@@ -71,6 +72,8 @@ TEST_CASE("lost frames of the device and the lag stand in both summaries") {
   const auto j = nlohmann::json::parse(to_json(s));
   CHECK(j["streams"]["cam"]["device_lost"] == 12);
   CHECK(j["streams"]["cam"]["longest_gap_ms"] == 1234);
+  CHECK(j["streams"]["cam"]["clock"]["fps"].is_null());
+  CHECK(j["left_behind"].empty());
   CHECK(j["streams"]["cam"]["lag_ms"]["p50"] == 1.5);
   CHECK(j["streams"]["cam"]["lag_ms"]["p99"] == 3.25);
   line.live = false;

@@ -25,18 +25,23 @@ TEST_CASE("a lane keeps its order, lanes work side by side") {
   CHECK(order == std::vector<int>{1, 2});
 }
 
-TEST_CASE("a job that hangs is left behind, and counted") {
+TEST_CASE("a job that hangs is told of when it is late, left behind, and named") {
   auto release = std::make_shared<std::promise<void>>();
   auto started = std::make_shared<std::promise<void>>();
   auto ended = std::make_shared<std::promise<void>>();
   work_lanes lanes;
-  lanes.submit(1, [release, started, ended] {
+  lanes.submit(7, [release, started, ended] {
     started->set_value();
     release->get_future().wait();
     ended->set_value();
   });
   started->get_future().wait();
-  CHECK(lanes.close(1) == 1);
+  std::vector<std::uint64_t> late;
+  const auto left = lanes.close(
+    work_lanes::usual_end + std::chrono::milliseconds{1},
+    [&](const work_lanes::busy_lane& busy) { late.push_back(busy.lane); });
+  CHECK(late == std::vector<std::uint64_t>{7});
+  CHECK(left == std::vector<std::uint64_t>{7});
   release->set_value();
   ended->get_future().wait();
 }

@@ -27,14 +27,15 @@ const std::string live_graph =
 
 struct run_with_socket {
   test_folder folder;
+  std::string graph_;
   process run;
 
-  run_with_socket()
-    : run{{HYPERFRAMES_COMMAND, "run", written(), "--control", folder / "socket"}, folder.path()} {
+  explicit run_with_socket(const std::string& graph = live_graph)
+    : graph_(graph), run{{HYPERFRAMES_COMMAND, "run", written(), "--control", folder / "socket"}, folder.path()} {
     run.wait_until([this] { return std::filesystem::is_socket(folder / "socket"); });
   }
   std::string written() const {
-    write_file(folder / "graph.yaml", live_graph);
+    write_file(folder / "graph.yaml", graph_);
     return folder / "graph.yaml";
   }
   finished_process ask(std::vector<std::string> request) {
@@ -50,7 +51,9 @@ TEST_CASE("a run lets cameras go and come as it is told, and drains") {
   CHECK(r.ask({"remove", "cam1"}).status == 0);
   r.run.wait_until([&] { return r.ask({"streams"}).out.find("cam1  no camera") != std::string::npos; });
   CHECK(r.ask({"streams"}).out.find("cam2  camera") != std::string::npos);
-  CHECK(r.ask({"add", "cam1"}).status == 0);
+  CHECK(r.ask({"remove", "cam1"}).out == "cam1 has no camera\n");
+  CHECK(r.ask({"add", "cam2"}).out == "cam2 has its camera already\n");
+  CHECK(r.ask({"add", "cam1"}).out == "");
   r.run.wait_until([&] { return r.ask({"streams"}).out.find("cam1  camera") != std::string::npos; });
   CHECK(r.ask({"metrics"}).out.find("hyperframes_captured_frames") != std::string::npos);
   CHECK(r.ask({"drain"}).status == 0);
@@ -107,4 +110,34 @@ TEST_CASE("a socket belongs to one run and to its user; what a dead one left is 
   third.wait_until([&] { return r.ask({"streams"}).status == 0; });
   CHECK(r.ask({"drain"}).status == 0);
   CHECK(third.wait() == 0);
+}
+
+TEST_CASE("the end does not wait long for a worker that hangs, and says what it waits for") {
+  for (const std::string word : {"stop", "drain"}) {
+    CAPTURE(word);
+    run_with_socket r{
+      "hyperframes: 1\n"
+      "streams:\n"
+      "  - { id: cam, camera: { type: synthetic, scene: counter, size: 16x16, fps: 50 } }\n"
+      "stages:\n"
+      "  capture: { type: capture }\n"
+      "  bundle: { type: bundle, from: capture, size: 4 }\n"
+      "  schedule: { type: schedule, from: bundle }\n"
+      "  infer: { type: infer, from: schedule, backend: simulated, hang_after: 1h, faults: [ { kind: hang, at: [0] } ] }\n"
+      "  unbundle: { type: unbundle, from: infer }\n"
+      "  nothing: { type: \"null\", from: unbundle }\n"};
+    r.run.wait_until([&] {
+      return r.ask({"metrics"}).out.find("holder=\"infer\",pool=\"tensors of bundle\"") != std::string::npos;
+    });
+    CHECK(r.ask({word}).status == 0);
+    CHECK(r.run.wait() == 0);
+    CHECK(r.run.out().find("ledger closed") != std::string::npos);
+    CHECK(r.run.out().find("left behind in a call that hangs: infer, worker 0") != std::string::npos);
+    const bool drains = word == "drain";
+    const auto tells = [&](const std::string& text) { return r.run.err().find(text) != std::string::npos; };
+    CHECK(tells("draining, for 10s at the most; a client asked for it") == drains);
+    CHECK(tells("what is not done in time is stopped: ") == drains);
+    CHECK(tells("infer has ") == drains);
+    CHECK_FALSE(tells("has come back"));
+  }
 }

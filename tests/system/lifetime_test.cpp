@@ -291,7 +291,7 @@ TEST_CASE("a sink that hangs does not hang the end: it is left behind and counte
     hangs->wait_until_entered();
     run.stop();
     const auto summary = run.finish(std::chrono::milliseconds{100});
-    CHECK(summary.threads_left_behind == 1);
+    CHECK(summary.left_behind.size() == 1);
     CHECK(summary.ledger.captured == summary.ledger.ended() + summary.in_flight);
   }
   hangs->release();

@@ -212,6 +212,19 @@ TEST_CASE("each stream's longest gap between two results is reported") {
   CHECK(summary.streams[2].longest_gap <= 2053ms);
 }
 
+TEST_CASE("a stream that gets nothing has a gap as long as it lives") {
+  setting_of s{
+    .camera = "fps: 20, frames: 100",
+    .infer = "simulated: { fixed: 1h, per_slot: 0ms }, batch: { max: 4 }"};
+  s.schedule = "order: fifo, ttl: 100ms";
+  const auto summary = run_virtually(
+    graph::from_text(overloaded(s)), graph_time{5s}, calling({{"program", [](const item&) {}}}));
+  for (const auto& line : summary.streams) {
+    CHECK(count_of(line.sums, outcome::delivered) <= 4);
+    CHECK(line.longest_gap > 4s);
+  }
+}
+
 TEST_CASE("a quick model is kept busy, a slow one is sent nothing ahead") {
   const auto most_in_infer = [](const std::string& device) {
     setting_of s{

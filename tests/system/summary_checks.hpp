@@ -25,7 +25,7 @@ inline void check_ledger(const run_summary& s, std::size_t hanging = 0) {
   CHECK(s.closed());
   CHECK(s.in_flight == 0);
   CHECK(s.ledger.captured == sum_of(s.ledger));
-  CHECK(s.threads_left_behind == hanging);
+  CHECK(s.left_behind.size() == hanging);
   std::uint64_t captured = 0;
   for (const auto& line : s.streams) {
     INFO("stream ", line.id);
