@@ -1,189 +1,18 @@
 #include "actors/pack.hpp"
 
-#include "actors/half_float.hpp"
-#include "actors/pack_sampling.hpp"
+#include "actors/pack/axis.hpp"
+#include "actors/pack/colour.hpp"
+#include "actors/pack/placement.hpp"
+#include "actors/pack/slot_writer.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace hyperframes {
 
 namespace {
-
-// --- where pixels go
-
-/// The part of the slot that the frame fills, and the part of the frame that is seen there.
-struct placement {
-  std::uint32_t left, top, width, height; // slot pixels
-  double x, y, seen_width, seen_height;   // frame pixels
-};
-
-placement place(const pack_spec& spec, std::uint32_t width, std::uint32_t height) {
-  placement p{0, 0, spec.width, spec.height, 0, 0, double(width), double(height)};
-  const double across = double(spec.width) / width;
-  const double down = double(spec.height) / height;
-  if (spec.fit == fit_mode::letterbox) {
-    const double scale = std::min(across, down);
-    const auto side = [scale](std::uint32_t frame_side, std::uint32_t slot_side) {
-      const auto pixels = static_cast<std::uint32_t>(std::lround(frame_side * scale));
-      return std::clamp(pixels, 1U, slot_side);
-    };
-    p.width = side(width, spec.width);
-    p.height = side(height, spec.height);
-    p.left = (spec.width - p.width) / 2;
-    p.top = (spec.height - p.height) / 2;
-  } else if (spec.fit == fit_mode::crop) {
-    const double scale = std::max(across, down);
-    p.seen_width = spec.width / scale;
-    p.seen_height = spec.height / scale;
-    p.x = (width - p.seen_width) / 2;
-    p.y = (height - p.seen_height) / 2;
-  }
-  return p;
-}
-
-slot_geometry geometry_from(const placement& p, std::uint32_t width, std::uint32_t height) {
-  slot_geometry g;
-  g.scale_x = static_cast<float>(p.width / p.seen_width);
-  g.scale_y = static_cast<float>(p.height / p.seen_height);
-  g.offset_x = static_cast<float>(p.left - p.x * p.width / p.seen_width);
-  g.offset_y = static_cast<float>(p.top - p.y * p.height / p.seen_height);
-  g.frame_width = width;
-  g.frame_height = height;
-  return g;
-}
-
-// --- colour, on rows of floats; plain loops that compilers turn into vector code
-
-float within_pixel(float v) {
-  v = v < 0.0F ? 0.0F : v;
-  return v > 255.0F ? 255.0F : v;
-}
-
-/// ITU-R BT.601 and BT.709, for 8 bits: luma is scaled and moved, chroma scaled.
-struct yuv_matrix {
-  float luma_scale, luma_offset, v_red, u_green, v_green, u_blue;
-  explicit yuv_matrix(const video_format& f) {
-    const double red = f.bt709 ? 0.2126 : 0.299;
-    const double blue = f.bt709 ? 0.0722 : 0.114;
-    const double green = 1 - red - blue;
-    const double luma = f.full_range ? 1.0 : 255.0 / 219;
-    const double chroma = f.full_range ? 1.0 : 255.0 / 224;
-    luma_scale = static_cast<float>(luma);
-    luma_offset = static_cast<float>(f.full_range ? 0 : -16 * luma);
-    v_red = static_cast<float>(chroma * 2 * (1 - red));
-    u_blue = static_cast<float>(chroma * 2 * (1 - blue));
-    v_green = static_cast<float>(-chroma * 2 * (1 - red) * red / green);
-    u_green = static_cast<float>(-chroma * 2 * (1 - blue) * blue / green);
-  }
-};
-
-void yuv_to_rgb(
-  const yuv_matrix& m, float* __restrict y, float* __restrict u, float* __restrict v,
-  std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const float luma = y[i] * m.luma_scale + m.luma_offset;
-    const float du = u[i] - 128.0F;
-    const float dv = v[i] - 128.0F;
-    y[i] = within_pixel(luma + m.v_red * dv);
-    u[i] = within_pixel(luma + m.u_green * du + m.v_green * dv);
-    v[i] = within_pixel(luma + m.u_blue * du);
-  }
-}
-
-void luma_to_gray(const yuv_matrix& m, float* __restrict y, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i)
-    y[i] = within_pixel(y[i] * m.luma_scale + m.luma_offset);
-}
-
-void rgb_to_gray(
-  float* __restrict r, const float* __restrict g, const float* __restrict b, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i)
-    r[i] = 0.299F * r[i] + 0.587F * g[i] + 0.114F * b[i];
-}
-
-// --- writing values
-
-/// value = pixel * factor + term.
-struct normalisation {
-  float factor = 1, term = 0;
-};
-
-template <class T>
-T stored(float pixel, normalisation n);
-template <>
-float stored<float>(float pixel, normalisation n) {
-  return pixel * n.factor + n.term;
-}
-template <>
-std::uint16_t stored<std::uint16_t>(float pixel, normalisation n) {
-  return half_from_float(pixel * n.factor + n.term);
-}
-template <>
-std::uint8_t stored<std::uint8_t>(float pixel, normalisation) {
-  return static_cast<std::uint8_t>(static_cast<int>(pixel + 0.5F));
-}
-
-template <class T, std::size_t Step>
-void store_row(
-  const float* __restrict pixels, normalisation norm, T* __restrict out, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i)
-    out[i * Step] = stored<T>(pixels[i], norm);
-}
-
-template <class T>
-class slot_writer {
-public:
-  slot_writer(const pack_spec& spec, std::span<std::byte> slot)
-    : spec_(spec), values_(reinterpret_cast<T*>(slot.data())), channels_(spec.channel_count()) {
-    for (std::uint32_t c = 0; c < channels_; ++c)
-      norms_[c] = {spec.scale / spec.deviation[c], -spec.mean[c] / spec.deviation[c]};
-  }
-
-  void write(
-    std::uint32_t channel, std::uint32_t x, std::uint32_t y, const float* pixels,
-    std::size_t n) const {
-    if (spec_.layout == tensor_layout::nchw || channels_ == 1)
-      store_row<T, 1>(
-        pixels, norms_[channel],
-        values_ + (std::size_t{channel} * spec_.height + y) * spec_.width + x, n);
-    else
-      store_row<T, 3>(
-        pixels, norms_[channel], values_ + (std::size_t{y} * spec_.width + x) * 3 + channel, n);
-  }
-
-  void pad(std::uint32_t x, std::uint32_t y, std::uint32_t width, std::uint32_t height) const {
-    const bool planar = spec_.layout == tensor_layout::nchw || channels_ == 1;
-    for (std::uint32_t c = 0; c < channels_; ++c) {
-      const T value = stored<T>(spec_.pad_value, norms_[c]);
-      for (auto row = y; row < y + height; ++row) {
-        T* out = planar ? values_ + (std::size_t{c} * spec_.height + row) * spec_.width + x
-                        : values_ + (std::size_t{row} * spec_.width + x) * 3 + c;
-        const std::size_t step = planar ? 1 : 3;
-        for (std::uint32_t i = 0; i < width; ++i)
-          out[i * step] = value;
-      }
-    }
-  }
-
-private:
-  const pack_spec& spec_;
-  T* values_;
-  std::uint32_t channels_;
-  std::array<normalisation, 3> norms_;
-};
-
-template <class F>
-void with_value_type(data_type type, F f) {
-  if (type == data_type::float32)
-    f(float{});
-  else if (type == data_type::float16)
-    f(std::uint16_t{});
-  else
-    f(std::uint8_t{});
-}
 
 void check(const pack_spec& spec) {
   const auto refuse = [](std::string sentence) {
@@ -213,98 +42,94 @@ error refused(const frame& f, const std::string& sentence) {
   return make_error(errc::stage_failed, "frame " + std::to_string(f.meta.frame_id), sentence);
 }
 
+/// One plane of the frame: `parts` interleaved components, sampled along two axes.
+struct plane_sampler {
+  std::uint32_t parts = 1;
+  axis x;
+  column_table columns;
+  row_table rows;
+};
+
 } // namespace
 
-// --- the packer
-
-/// What depends on the frame's format and size, and the rows in work.
+/// What depends on the frame's format, and the rows in work.
 struct packer::tables {
-  pixel_format format;
-  std::uint32_t width, height;
+  video_format video; // whose planes' places may differ from one frame to the next
   placement place;
   slot_geometry geometry;
-  std::vector<plane_sampler> planes; // those that are needed
-  std::vector<float> columns;        // one row of a plane, not yet scaled across
-  std::array<std::vector<float>, 3> rows;
+  colour_mix mix;
+  std::vector<plane_sampler> planes;        // those that are needed
+  std::array<std::vector<float>, 3> across; // one row of a plane's parts, not yet scaled across
+  std::array<std::vector<float>, 3> scaled; // one target row's components
+  std::array<const float*, 3> components{}; // those of `scaled`
+  slot_writer writer;
 
-  tables(const pack_spec& spec, const video_format& f)
-    : format(f.format),
-      width(f.width),
-      height(f.height),
+  tables(const pack_spec& spec, const row_kernels& rows, const video_format& f)
+    : video(f),
       place(hyperframes::place(spec, f.width, f.height)),
-      geometry(geometry_from(place, f.width, f.height)) {
-    const bool yuv = format == pixel_format::i420 || format == pixel_format::nv12;
-    const std::size_t used = spec.channels == channel_order::gray ? 1 : f.plane_count();
-    for (std::size_t p = 0; p < used; ++p) {
+      geometry(geometry_from(place, f.width, f.height)),
+      mix(mix_for(f, spec)),
+      writer(spec, rows) {
+    const bool yuv = f.format == pixel_format::i420 || f.format == pixel_format::nv12;
+    const auto components_needed = components_used(f, spec);
+    std::size_t used = 0;
+    for (std::size_t p = 0; used < components_needed; ++p) {
       plane_sampler s;
-      if (format == pixel_format::bgr24 || format == pixel_format::rgb24)
+      if (f.format == pixel_format::bgr24 || f.format == pixel_format::rgb24)
         s.parts = 3;
-      else if (format == pixel_format::nv12 && p == 1)
+      else if (f.format == pixel_format::nv12 && p == 1)
         s.parts = 2;
       const double part = yuv && p > 0 ? 0.5 : 1;
       const auto samples_x = static_cast<std::uint32_t>(f.row_bytes(p) / s.parts);
       const auto samples_y = static_cast<std::uint32_t>(f.plane_rows(p));
       s.x = axis(samples_x, place.x * part, place.seen_width * part, place.width);
-      s.y = axis(samples_y, place.y * part, place.seen_height * part, place.height);
-      columns.resize(std::max(columns.size(), std::size_t{s.x.high - s.x.low} * s.parts));
+      s.columns = column_table(s.x);
+      s.rows = row_table(axis(samples_y, place.y * part, place.seen_height * part, place.height));
+      const auto length = std::max<std::size_t>(s.x.high() - s.x.low(), s.columns.reach());
+      for (std::uint32_t c = 0; c < s.parts; ++c, ++used) {
+        across[c].resize(std::max(across[c].size(), whole_blocks(length)));
+        scaled[used].resize(whole_blocks(place.width));
+        components[used] = scaled[used].data();
+      }
       planes.push_back(std::move(s));
     }
-    for (auto& row : rows)
-      row.resize(place.width);
   }
 
-  /// Fills `rows` with one target row's components in the frame's own order.
-  void sample(const video_format& f, const std::uint8_t* pixels, std::uint32_t row) {
+  /// Fills `scaled` with one target row's components in the frame's own order.
+  void sample(
+    const row_kernels& rows, const video_format& f, const std::uint8_t* pixels, std::uint32_t row) {
     std::size_t filled = 0;
     for (std::size_t p = 0; p < planes.size(); ++p) {
       const auto& s = planes[p];
+      const auto down = s.rows[row];
+      const std::size_t stride = f.planes[p].stride;
+      const source_rows in{
+        pixels + f.planes[p].offset + down.first * stride + std::size_t{s.x.low()} * s.parts,
+        stride,
+        down.weights,
+        down.count,
+        s.parts,
+        s.x.high() - s.x.low()};
       float* out[3] = {};
       for (std::uint32_t c = 0; c < s.parts; ++c)
-        out[c] = rows[filled++].data();
-      const auto* start = pixels + f.planes[p].offset;
-      sample_down(s, start, f.planes[p].stride, row, columns.data());
-      if (s.parts == 1)
-        sample_across<1>(s.x, columns.data(), out);
-      else if (s.parts == 2)
-        sample_across<2>(s.x, columns.data(), out);
-      else
-        sample_across<3>(s.x, columns.data(), out);
+        out[c] = s.x.copies() ? scaled[filled + c].data() : across[c].data();
+      rows.down(in, out);
+      if (!s.x.copies()) {
+        const auto scale = s.columns.pairs() ? rows.across_pairs : rows.across_boxes;
+        for (std::uint32_t c = 0; c < s.parts; ++c)
+          scale(s.columns.runs(), across[c].data(), scaled[filled + c].data());
+      }
+      filled += s.parts;
     }
   }
 
-  /// Turns `rows` into colours. @returns the rows of red, green and blue; all the same where
-  /// either side is gray.
-  std::array<const float*, 3> colour(const yuv_matrix& matrix, bool to_gray) {
-    const std::size_t n = place.width;
-    auto* a = rows[0].data();
-    auto* b = rows[1].data();
-    auto* c = rows[2].data();
-    switch (format) {
-      case pixel_format::gray8:
-        return {a, a, a};
-      case pixel_format::i420:
-      case pixel_format::nv12:
-        if (to_gray) {
-          luma_to_gray(matrix, a, n);
-          return {a, a, a};
-        }
-        yuv_to_rgb(matrix, a, b, c, n);
-        return {a, b, c};
-      case pixel_format::bgr24:
-        std::swap(a, c);
-        break;
-      case pixel_format::rgb24:
-        break;
-    }
-    if (to_gray) {
-      rgb_to_gray(a, b, c, n);
-      return {a, a, a};
-    }
-    return {a, b, c};
+  bool serves(const video_format& f) const {
+    return f.format == video.format && f.width == video.width && f.height == video.height
+           && f.full_range == video.full_range && f.bt709 == video.bt709;
   }
 };
 
-packer::packer(pack_spec spec) : spec_(spec) {
+packer::packer(pack_spec spec, const row_kernels& rows) : spec_(spec), rows_(&rows) {
   check(spec_);
 }
 packer::~packer() = default;
@@ -331,37 +156,26 @@ expected<slot_geometry> packer::pack(const frame& f, std::span<std::byte> slot) 
     return refused(
       f, "needs a slot of " + std::to_string(spec_.slot_bytes()) + " bytes, found "
            + std::to_string(slot.size()));
-  if (
-    !tables_ || tables_->format != video.format || tables_->width != video.width
-    || tables_->height != video.height)
-    tables_ = std::make_unique<tables>(spec_, video);
+  if (!tables_ || !tables_->serves(video))
+    tables_ = std::make_unique<tables>(spec_, *rows_, video);
 
   auto& t = *tables_;
   const auto& p = t.place;
-  const yuv_matrix matrix(video);
   const auto* pixels = reinterpret_cast<const std::uint8_t*>(f.buffer.data());
-  with_value_type(spec_.type, [&](auto value) {
-    const slot_writer<decltype(value)> out(spec_, slot);
-    out.pad(0, 0, spec_.width, p.top);
-    for (std::uint32_t row = 0; row < p.height; ++row) {
-      t.sample(video, pixels, row);
-      auto rgb = t.colour(matrix, spec_.channels == channel_order::gray);
-      if (spec_.channels == channel_order::bgr)
-        std::swap(rgb[0], rgb[2]);
-      out.pad(0, p.top + row, p.left, 1);
-      for (std::uint32_t c = 0; c < spec_.channel_count(); ++c)
-        out.write(c, p.left, p.top + row, rgb[c], p.width);
-      out.pad(p.left + p.width, p.top + row, spec_.width - p.left - p.width, 1);
-    }
-    out.pad(0, p.top + p.height, spec_.width, spec_.height - p.top - p.height);
-  });
+  const auto out = slot.data();
+  t.writer.pad(out, {0, 0, spec_.width, p.top});
+  for (std::uint32_t row = 0; row < p.height; ++row) {
+    t.sample(*rows_, video, pixels, row);
+    t.writer.pad(out, {0, p.top + row, p.left, 1});
+    t.writer.write(out, {p.left, p.top + row, p.width, 1}, t.mix, t.components.data());
+    t.writer.pad(out, {p.left + p.width, p.top + row, spec_.width - p.left - p.width, 1});
+  }
+  t.writer.pad(out, {0, p.top + p.height, spec_.width, spec_.height - p.top - p.height});
   return t.geometry;
 }
 
 void packer::fill(std::span<std::byte> slot) const {
-  with_value_type(spec_.type, [&](auto value) {
-    slot_writer<decltype(value)>(spec_, slot).pad(0, 0, spec_.width, spec_.height);
-  });
+  slot_writer(spec_, *rows_).pad(slot.data(), {0, 0, spec_.width, spec_.height});
 }
 
 } // namespace hyperframes

@@ -9,7 +9,10 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <random>
 #include <string>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace hyperframes;
@@ -70,6 +73,18 @@ std::vector<std::pair<long, double>> taps(long samples, double begin, double ste
   return result;
 }
 
+/// Weights of rows are whole 32768ths: their sums from the first one on are rounded.
+std::vector<std::pair<long, double>> in_32768ths(std::vector<std::pair<long, double>> weighted) {
+  double sum = 0, given = 0;
+  for (auto& [sample, weight] : weighted) {
+    sum += weight;
+    const double upto = std::round(sum * 32768) / 32768;
+    weight = upto - given;
+    given = upto;
+  }
+  return weighted;
+}
+
 struct window {
   double x, y, step_x, step_y; // frame pixels of the first target pixel's corner, and per pixel
 };
@@ -80,7 +95,8 @@ double sampled(
   const auto& v = f.media->video;
   const auto across =
     taps(static_cast<long>(v.row_bytes(p) / parts), w.x * shrink, w.step_x * shrink, tx);
-  const auto down = taps(static_cast<long>(v.plane_rows(p)), w.y * shrink, w.step_y * shrink, ty);
+  const auto down =
+    in_32768ths(taps(static_cast<long>(v.plane_rows(p)), w.y * shrink, w.step_y * shrink, ty));
   double sum = 0;
   for (auto [y, wy] : down)
     for (auto [x, wx] : across)
@@ -268,6 +284,79 @@ TEST_CASE(
               CHECK(worst <= 1);
             }
     }
+}
+
+TEST_CASE("every set of loops gives the same bits") {
+  MESSAGE("compared: portable and ", fastest_rows().name);
+  std::mt19937 random(7);
+  const auto pick = [&](std::uint32_t low, std::uint32_t high) {
+    return std::uniform_int_distribution<std::uint32_t>{low, high}(random);
+  };
+  for (int round = 0; round < 1500; ++round) {
+    // Sides that are like each other and sides that are not.
+    const std::uint32_t most = round % 3 == 0 ? 40 : 300;
+    auto format = video_format::packed(
+      static_cast<pixel_format>(pick(0, 4)), pick(1, most), pick(1, most), 1U << pick(0, 6));
+    format.full_range = pick(0, 1) == 1;
+    format.bt709 = pick(0, 1) == 1;
+    auto spec = spec_for(
+      {0, 0, pick(1, 100), pick(1, 60)}, static_cast<channel_order>(pick(0, 2)),
+      static_cast<tensor_layout>(pick(0, 1)), static_cast<data_type>(pick(0, 2)),
+      static_cast<fit_mode>(pick(0, 2)));
+    if (pick(0, 3) == 0)
+      spec.deviation = {spec.deviation[0], -spec.deviation[1], 1};
+    if (spec.type == data_type::uint8)
+      spec.deviation = {1, 1, 1};
+    const auto f = make_frame(format);
+    std::vector<std::byte> slots[2];
+    for (int i = 0; i < 2; ++i) {
+      slots[i].assign(spec.slot_bytes(), std::byte(0xee));
+      packer p(spec, i == 0 ? portable_rows : fastest_rows());
+      REQUIRE(p.pack(f, slots[i]).has_value());
+    }
+    INFO(
+      f.media->to_string(), " to ", spec.width, "x", spec.height, " channels ", int(spec.channels),
+      " fit ", int(spec.fit), " layout ", int(spec.layout), " type ", int(spec.type));
+    CHECK(slots[0] == slots[1]);
+  }
+}
+
+TEST_CASE("rows at the edge of memory are read to their end and no further") {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* memory =
+    mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  auto* bytes = static_cast<std::uint8_t*>(memory);
+  REQUIRE(mprotect(bytes + page, page, PROT_NONE) == 0);
+  for (std::size_t i = 0; i < page; ++i)
+    bytes[i] = static_cast<std::uint8_t>(i * 37 >> 3);
+  const std::int32_t weights[3] = {10000, 20000, 2768};
+  const std::int32_t whole = weight_sum;
+  for (const auto* rows : {&portable_rows, &fastest_rows()})
+    for (std::uint32_t parts = 1; parts <= 3; ++parts)
+      for (std::uint32_t count = 1; count <= 3; ++count)
+        for (std::size_t columns = 1; columns <= 140; ++columns) {
+          const std::size_t stride = columns * parts;
+          const std::uint8_t* first = bytes + page - count * stride;
+          std::vector<float> across[3];
+          float* out[3];
+          for (std::size_t c = 0; c < 3; ++c) {
+            across[c].resize(whole_blocks(columns));
+            out[c] = across[c].data();
+          }
+          rows->down({first, stride, count == 1 ? &whole : weights, count, parts, columns}, out);
+          std::size_t wrong = 0;
+          for (std::size_t c = 0; c < parts; ++c)
+            for (std::size_t i = 0; i < columns; ++i) {
+              std::int32_t sum = 0;
+              for (std::uint32_t k = 0; k < count; ++k)
+                sum += (count == 1 ? whole : weights[k]) * first[k * stride + i * parts + c];
+              wrong += across[c][i] != static_cast<float>(sum);
+            }
+          INFO(rows->name, " parts ", parts, " rows ", count, " columns ", columns);
+          CHECK(wrong == 0);
+        }
+  munmap(memory, 2 * page);
 }
 
 TEST_CASE("one packer follows frames whose size and format change") {
