@@ -85,7 +85,15 @@ struct row_kernels {
 
 extern const row_kernels portable_rows;
 
-/// The fastest set that this machine has instructions for.
+/// What a machine can do beyond what this is compiled for.
+struct instruction_sets {
+  bool avx2, f16c;
+};
+
+/// The fastest set for a machine that has these.
+const row_kernels& rows_for(instruction_sets machine) noexcept;
+
+/// That for this machine.
 const row_kernels& fastest_rows() noexcept;
 
 } // namespace hyperframes
