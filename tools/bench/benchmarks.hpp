@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tools/bench/adaptive.hpp"
 #include "tools/bench/benchmark.hpp"
 #include "tools/bench/ladder.hpp"
 
@@ -25,6 +26,9 @@ struct accelerator_runs {
 };
 report accelerator_report(const accelerator_runs& runs);
 double fps_at_depth(unsigned depth);
+report adaptive(const context& c);
+report adaptive_report(const batch_rounds& changed, const batch_rounds& steady);
+
 report light(const context& c);
 report light_report(const std::vector<std::vector<ladder_cost>>&
                       rounds); ///< one by one, `single_frames`, hyperframes

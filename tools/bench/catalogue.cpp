@@ -13,6 +13,10 @@ const std::vector<benchmark>& benchmarks() {
     {"copies", "Pixels are written twice, and no frame costs a heap allocation", {}, copies},
 #endif
     {"accelerator", "A (simulated) device is kept busy", {}, accelerator},
+    {"adaptive",
+     "Batches that adapt beat the best fixed size where the load changes",
+     {},
+     adaptive},
     {"light", "Small frames and a light model run faster and cheaper than one by one", {}, light},
     {"modes",
      "A film runs as fast as its decoding, packing and inference can",
