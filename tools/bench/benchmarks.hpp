@@ -29,6 +29,17 @@ double fps_at_depth(unsigned depth);
 report adaptive(const context& c);
 report adaptive_report(const batch_rounds& changed, const batch_rounds& steady);
 
+report cameras(const context& c);
+inline constexpr unsigned stream_counts[] = {1, 8, 64, 500};
+/// @param live what `live_cameras_once` gives. @param scale CPU seconds a frame, of each of
+/// `stream_counts`, a value a round.
+report cameras_report(const std::vector<double>& live, const std::vector<samples>& scale);
+/// Arguments: streams, seconds. @returns frames not delivered, p99 in ms, CPU seconds a frame, then
+/// frames per second and resident bytes of each fifth of the time.
+std::vector<double> live_cameras_once(const std::vector<std::string>& arguments);
+/// Arguments: streams, frames of all of them. @returns CPU seconds a frame.
+std::vector<double> many_streams_once(const std::vector<std::string>& arguments);
+
 report light(const context& c);
 report light_report(const std::vector<std::vector<ladder_cost>>&
                       rounds); ///< one by one, `single_frames`, hyperframes

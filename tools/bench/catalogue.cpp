@@ -17,6 +17,10 @@ const std::vector<benchmark>& benchmarks() {
      "Batches that adapt beat the best fixed size where the load changes",
      {},
      adaptive},
+    {"cameras",
+     "48 cameras run in real time, and a frame costs the same with 500 streams",
+     {},
+     cameras},
     {"light", "Small frames and a light model run faster and cheaper than one by one", {}, light},
     {"modes",
      "A film runs as fast as its decoding, packing and inference can",
@@ -32,6 +36,8 @@ const std::vector<part>& parts() {
 #ifdef HYPERFRAMES_BENCH_ALLOCATIONS
     {"copies", copies_once},
 #endif
+    {"live cameras", live_cameras_once},
+    {"many streams", many_streams_once},
     {"ladder", climb_once},
     {"ladder steps", steps_once},
     {"start", start_once},
