@@ -64,7 +64,7 @@ private:
     const auto least = task_.as_is.shared.workers;
     if (!task_.load.live) // what is too slow for no clock needs no more of them
       return least;
-    return std::max(least, costs_.costs().infer_on_cpu ? task_.as_is.shared.cores : most_workers);
+    return std::max(least, costs_.costs().infer_on_cpu ? static_cast<std::uint32_t>(task_.as_is.shared.cores) : most_workers);
   }
 
   std::uint32_t largest_size() const {

@@ -171,7 +171,7 @@ std::string sweep_table(const plan_report& r) {
 std::string to_text(const plan_report& r) {
   std::string text = r.task.graph + (r.task.simulated ? " (simulated)" : "") + ": "
                      + load_in_words(r.task.load) + "; "
-                     + counted(r.task.as_is.shared.cores, "core") + "\n\n" + costs_in_words(r)
+                     + counted(static_cast<std::uint64_t>(r.task.as_is.shared.cores), "core") + "\n\n" + costs_in_words(r)
                      + '\n' + waits_of(r) + '\n' + target_of(r);
   for (const auto& remark : r.plan.remarks)
     text += wrap(remark, 0);

@@ -137,7 +137,7 @@ batch_task_of(const checked_graph& graph, const graph_plan& plan, const plan_wis
   std::uint32_t blocking = 0;
   for (const auto s : stage.streams)
     blocking += graph.streams[s].info->blocks ? 1 : 0;
-  a.shared.readers = blocking > 0 ? t.load.streams : std::min(t.load.streams, a.shared.cores);
+  a.shared.readers = blocking > 0 ? t.load.streams : std::min(t.load.streams, std::max(1U, wishes.cores));
   a.prefetch = std::max(1U, plan.prefetch[stage.streams.front()]);
   a.frames = 0; // in front of bundle, and of align above it
   for (auto i = bundle; !graph.stages[i].inputs.empty();

@@ -33,7 +33,7 @@ const char* to_string(flow_limit l);
 struct flow_resources {
   std::uint32_t readers = 1; ///< threads that read cameras
   std::uint32_t workers = 1; ///< of infer
-  std::uint32_t cores = 1;
+  double cores = 1; ///< 1.5: other programs take half of the second one
 };
 
 /// The formulas by which hyperframes are planned. B: frames of one stream in a hyperframe; slots:

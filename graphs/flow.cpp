@@ -35,7 +35,7 @@ struct server {
 /// Servers and the time that goes by. Times in ns as numbers: speeds are no whole ones.
 class workshop {
 public:
-  explicit workshop(std::uint32_t cores) : cores_(cores) {}
+  explicit workshop(double cores) : cores_(cores) {}
 
   /// @returns its index.
   std::size_t add(bool on_cpu) {

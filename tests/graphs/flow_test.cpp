@@ -61,13 +61,16 @@ TEST_CASE("flow: a moment's frames go on together, and may share a hyperframe") 
 
 TEST_CASE("flow: what needs a core shares the cores") {
   const stage_costs costs{.acquire = 2ms, .pack = 3ms, .k = 1, .infer = {{1, 4ms}}};
-  const auto fps = [&](std::uint32_t cores) {
+  const auto fps = [&](double cores) {
     return play_flow(
              cost_model{costs}, {.live = false, .frames = 500},
              {.size = 1, .batch = 1, .shared = {.cores = cores}})
       .fps;
   };
   CHECK(fps(1) == doctest::Approx(1 / 0.009).epsilon(0.001));
+  CHECK(fps(0.5) == doctest::Approx(0.5 / 0.009).epsilon(0.001)); // others take the rest
+  CHECK(fps(1.5) > 0.9 * 1.5 / 0.009);
+  CHECK(fps(1.5) <= 1.5 / 0.009);
   // The last stage is always at work, and the others lack work while its queues are full.
   CHECK(fps(2) < 2 / 0.009);
   CHECK(fps(2) > 0.85 * 2 / 0.009);

@@ -50,6 +50,16 @@ report modes_report(
   const std::vector<std::vector<ladder_cost>>& rounds, const std::vector<ladder_steps>& steps,
   unsigned cores);
 
+report plan(const context& c);
+/// What was planned and measured of a graph: a row for each round, throughput planned and measured (frames per
+/// second), p99 latency planned and measured (ms), cores that other programs used.
+struct planned_graph {
+  std::string name;
+  std::vector<std::vector<double>> rounds;
+};
+report plan_report(const std::vector<planned_graph>& graphs);
+std::vector<double> plan_once(const std::vector<std::string>& arguments);
+
 report start(const context& c);
 report start_report(
   const std::vector<std::vector<double>>& runs); ///< seconds a hyperframe, the first one first

@@ -26,6 +26,7 @@ const std::vector<benchmark>& benchmarks() {
      "A film runs as fast as its decoding, packing and inference can",
      {"VIDEO", "MODEL"},
      modes},
+    {"plan", "What is planned of a graph comes to pass", {}, plan},
     {"start", "The first hyperframe after ready takes no longer than the others", {}, start},
   };
   return all;
@@ -40,6 +41,7 @@ const std::vector<part>& parts() {
     {"many streams", many_streams_once},
     {"ladder", climb_once},
     {"ladder steps", steps_once},
+    {"plan", plan_once},
     {"start", start_once},
   };
   return all;

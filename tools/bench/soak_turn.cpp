@@ -1,6 +1,7 @@
 #include "tools/bench/soak_turn.hpp"
 
 #include "graphs/hyperframes.hpp"
+#include "tools/bench/films.hpp"
 #include "tools/bench/measure.hpp"
 
 #include <nlohmann/json.hpp>
@@ -39,27 +40,6 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 [[noreturn]] void fail(const std::string& where, const std::string& sentence) {
   throw failure(make_error(errc::io_failed, where, sentence));
 }
-
-/// A folder that goes with it.
-class turn_folder {
-public:
-  turn_folder() {
-    auto pattern = (fs::temp_directory_path() / "hyperframes-soak-XXXXXX").string();
-    if (!::mkdtemp(pattern.data()))
-      fail(pattern, "no folder could be made here");
-    path_ = pattern;
-  }
-  turn_folder(const turn_folder&) = delete;
-  turn_folder& operator=(const turn_folder&) = delete;
-  ~turn_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-  fs::path path_;
-};
 
 /// The command as it runs a graph; killed where it outlives the object.
 class command_run {
@@ -104,7 +84,7 @@ private:
 
 /// The graph with cameras that do not end and files that are ours.
 std::vector<std::string> arguments_for(
-  const std::string& graph_file, duration length, const turn_folder& at, std::string& name) {
+  const std::string& graph_file, duration length, const scratch& at, std::string& name) {
   const auto g = graph::from_file(graph_file);
   name = g.checked().name;
   std::vector<std::string> words{
@@ -249,7 +229,7 @@ double queued_items(const std::string& metrics) {
 soak_turn run_soak_turn(
   const std::string& graph_file, duration length,
   const std::function<void(double, const soak_sample&)>& tell) {
-  const turn_folder folder;
+  const scratch folder;
   soak_turn turn;
   command_run run{arguments_for(graph_file, length, folder, turn.graph)};
   growing_file results{folder / "results.jsonl"};
