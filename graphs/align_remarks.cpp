@@ -47,6 +47,21 @@ void settings_without_use(const align_place& a) {
   never("silent_after", files);
 }
 
+/// What is held, or is the older neighbour, is too old before the stream's next frame comes.
+void age_is_below_a_period(const align_place& a) {
+  const auto* age = a.written("max_age");
+  if (!age || (a.missing != "hold_last" && a.match != "hold_last" && a.match != "linear"))
+    return;
+  for (const auto& g : a.groups)
+    for (const auto k : g.members)
+      if (const auto period = period_of(a.p, k); period && *age < *period) {
+        a.say(
+          "max_age " + write_duration(*age) + " is below the period of '" + a.facts(k).id + "' ("
+          + about_duration(*period) + "): its frames are too old before its next one comes");
+        return;
+      }
+}
+
 void silence_is_longer(const align_place& a) {
   const auto* after = a.written("silent_after");
   if (!after || !a.any_live())
@@ -162,8 +177,8 @@ void add_align_remarks(planning& p, std::size_t stage) {
   const align_place a{
     p, s, stage, std::move(groups), text_at(*s.config, "match"), text_at(*s.config, "missing")};
   for (const auto rule :
-       {settings_without_use, silence_is_longer, match_is_ambiguous, wait_is_short,
-        wait_never_fires, least_is_another_rule})
+       {settings_without_use, age_is_below_a_period, silence_is_longer, match_is_ambiguous,
+        wait_is_short, wait_never_fires, least_is_another_rule})
     rule(a);
 }
 

@@ -98,6 +98,7 @@ void plan_remarks(planning& p) {
   for (std::size_t i = 0; i < p.graph.stages.size(); ++i) {
     add_align_remarks(p, i);
     add_bundle_remarks(p, i);
+    add_load_remarks(p, i);
     for (const auto rule : remark_rules)
       if (auto text = rule(p, i); !text.empty())
         p.plan.remarks.push_back(std::move(text));

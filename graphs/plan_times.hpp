@@ -38,6 +38,8 @@ std::vector<stream_index> set_forming(const planning& p, std::size_t stage, cons
 // What will never happen there, and what waits for ever; to the plan's remarks.
 void add_bundle_remarks(planning& p, std::size_t stage);
 void add_align_remarks(planning& p, std::size_t stage);
+/// What a device whose times are known cannot manage; to the plan's remarks.
+void add_load_remarks(planning& p, std::size_t stage);
 
 /// "33.3ms", for reading.
 std::string about_duration(duration d);

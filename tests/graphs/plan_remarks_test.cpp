@@ -139,6 +139,10 @@ TEST_CASE("remarks on the time of align") {
      "neither is set\n"},
     {"max_age of what stands in", aligned(pair, ", max_age: 2s, missing: hold_last"), ""},
     {"max_age of what is held", aligned(pair, ", max_age: 2s, match: hold_last"), ""},
+    {"max_age of a period", aligned(pair, ", max_age: 40ms, match: hold_last"), ""},
+    {"max_age below a period", aligned(pair, ", max_age: 39ms, missing: hold_last"),
+     "align: max_age 39ms is below the period of 'cam1' (40ms): its frames are too old before its "
+     "next one comes\n"},
     {"max_age of neighbours", aligned(pair, ", max_age: 2s, match: linear"), ""},
     {"counters have no tolerance", aligned(pair, ", tolerance: 5ms, match: frame_id"),
      "align: tolerance is never used: match: frame_id compares counters, not times\n"},
@@ -178,6 +182,56 @@ TEST_CASE("remarks on the time of align") {
      "has "
      "2 streams\n"},
     {"at least two", aligned(pair, ", missing: at_least, least: 2"), ""},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(r.what);
+    CHECK(remarks_of(r.text) == r.expected);
+  }
+}
+
+TEST_CASE("remarks on what a simulated device cannot manage") {
+  const auto inferring = [](
+                           const std::string& streams, const std::string& bundle,
+                           const std::string& schedule, const std::string& infer) {
+    return "hyperframes: 1\nlatency_budget: 10s\nstreams:\n" + streams
+           + "stages:\n  capture: { type: capture }\n  bundle: { type: bundle, from: capture"
+           + bundle + " }\n  schedule: { type: schedule, from: bundle" + schedule
+           + " }\n  infer: { type: infer, from: schedule, backend: simulated" + infer
+           + " }\n  unbundle: { type: unbundle, from: infer }\n"
+             "  out: { type: callback, from: unbundle }\n";
+  };
+  const auto cam = stream("cam", live); // 25 a second
+  const std::string slow = ", batch: { max: 8 }, simulated: { fixed: 160ms, per_slot: 20ms }";
+  const row rows[]{
+    {"as much as it manages: 25 / 8 batches of 320 ms", inferring(cam, ", size: 8", "", slow), ""},
+    {"more", inferring(stream("cam", ", realtime: true, fps: 25.1"), ", size: 8", "", slow),
+     "infer: live streams at their full rates take 1 s of device time a second, 1 worker has 1 s: "
+     "hyperframes will be dropped or expire; add workers, take fewer frames (every), or make "
+     "batches larger\n"},
+    {"two workers have twice the time",
+     inferring(cam + stream("other", live), ", size: 8", "", slow + ", workers: 2"), ""},
+    {"each second frame", inferring(cam + stream("other", live), ", size: 8, every: 2", "", slow),
+     ""},
+    {"files wait", inferring(stream("cam", file) + stream("other", file), ", size: 8", "", slow),
+     ""},
+    {"two hyperframes share a batch",
+     inferring(
+       cam, ", size: 4", "", ", batch: { max: 8 }, simulated: { fixed: 160ms, per_slot: 20ms }"),
+     ""},
+    {"one frame pays for 64 slots",
+     inferring(
+       cam, ", size: 64, release: { timeout: 33ms }", "",
+       ", batch: { max: 64 }, simulated: { fixed: 4ms, per_slot: 1ms }"),
+     "bundle: release.timeout 33ms comes before count 64, which takes 2520ms: count never fires on "
+     "a stream at its full rate\n"
+     "infer: live streams at their full rates take 1.7 s of device time a second, 1 worker has 1 "
+     "s: hyperframes will be dropped or expire; add workers, take fewer frames (every), or let "
+     "hyperframes fill: their time is over with 1 of 64 moments, and empty slots cost as full ones "
+     "do\n"},
+    {"a ttl of a batch", inferring(cam, ", size: 8", ", ttl: 320ms", slow), ""},
+    {"a ttl below a batch", inferring(cam, ", size: 8", ", ttl: 319ms", slow),
+     "schedule.ttl 319ms is shorter than a batch of 8 slots in infer, 320ms: what comes while its "
+     "workers are busy may expire before one is free\n"},
   };
   for (const auto& r : rows) {
     CAPTURE(r.what);
