@@ -79,8 +79,8 @@ public:
       return;
     }
     const auto work = pool_.finished(lane, context.now());
-    for (const auto& sentence : outcome->errors)
-      context.alarm("frames failed: " + sentence);
+    if (!outcome->errors.empty())
+      context.alarm(failures_in(*outcome));
     if (outcome->bytes_copied > 0)
       context.copied(outcome->bytes_copied);
     held_ -= own_frames(work);
@@ -94,6 +94,25 @@ public:
   }
 
   void on_credit(stage_context& context) override { feed(context); }
+
+  /// "3 frames of a batch failed, the first is frame 1204 of 'cam1': ...".
+  std::string failures_in(const batch_outcome& o) const {
+    std::size_t failed = 0;
+    const frame_meta* first = nullptr;
+    for (const auto& r : o.results)
+      for (std::size_t s = 0; s < r->slots.size(); ++s)
+        if (r->slots[s].what == outcome::failed && r->descriptor.slots[s].own) {
+          ++failed;
+          first = first ? first : &r->descriptor.slots[s].meta;
+        }
+    auto text = first ? std::to_string(failed) + (failed == 1 ? " frame" : " frames") + " of a batch failed, the first is frame "
+                          + std::to_string(first->frame_id) + " of '"
+                          + facts_->streams[first->stream].id + "'"
+                      : "a batch failed";
+    for (std::size_t i = 0; i < o.errors.size(); ++i)
+      text += (i == 0 ? ": " : "; ") + o.errors[i];
+    return text;
+  }
 
   /// A worker hangs: another one takes its place.
   void on_wake(stage_context& context) override {

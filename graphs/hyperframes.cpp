@@ -245,7 +245,11 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
   executor.run(until, check);
   if (!parts.control().finished()) {
     parts.control().drain();
-    executor.run(never, check);
+    executor.run(later_by(until, defaults::drain_time), check);
+    if (!parts.control().finished()) {
+      parts.control().stop();
+      executor.run(never, check);
+    }
   }
   if (const auto open = parts.open_credit(); ended && !open.empty())
     throw failure(make_error(errc::stage_failed, g.checked().name, open.front()));

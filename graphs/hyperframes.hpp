@@ -116,7 +116,8 @@ private:
 
 /// Runs a graph of simulated parts on the virtual clock, as fast as the machine can, the same to the
 /// byte each time. Throws `failure` naming the part that cannot run so.
-/// @param until where the graph's time ends; what is under way then is drained.
+/// @param until where the graph's time ends; what is under way then is drained, for
+/// `defaults::drain_time` of graph time, and then stopped.
 run_summary run_virtually(const graph& g, graph_time until = never, run_options options = {});
 
 /// `running` and `run_virtually` stand on this.

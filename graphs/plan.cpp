@@ -33,18 +33,35 @@ expected<stage_resource_ptr> load(const checked_stage& s, const std::string& fol
   }
 }
 
-/// Fills `checked_stream::info`.
+/// Fills `checked_stream::info`. What holds for all streams of an entry is said once.
 void probe_cameras(checked_graph& graph, std::vector<fault>& faults) {
+  struct unreadable {
+    source_mark mark;
+    std::string why;
+    std::vector<std::string> streams;
+  };
+  std::vector<unreadable> found;
   for (auto& s : graph.streams) {
     if (!s.sound)
       continue;
     auto info = probe(s, graph.folder);
-    if (info)
+    if (info) {
       s.info = std::move(*info);
-    else
-      faults.push_back(
-        {s.mark, "the stream '" + s.id + "' cannot be read: " + info.error().message});
+      continue;
+    }
+    const auto& why = info.error().message;
+    if (
+      found.empty() || found.back().why != why
+      || found.back().mark.to_string() != s.mark.to_string())
+      found.push_back({s.mark, why, {}});
+    found.back().streams.push_back('\'' + s.id + '\'');
   }
+  for (const auto& f : found)
+    faults.push_back(
+      {f.mark, (f.streams.size() == 1
+                  ? "the stream " + f.streams.front()
+                  : "the streams " + f.streams.front() + " to " + f.streams.back())
+                 + " cannot be read: " + f.why});
 }
 
 /// Fills `checked_stage::resource`.

@@ -284,6 +284,10 @@ TEST_CASE("faults of the plan") {
     == "g.yaml:3:11: the stream 'a' cannot be read: the device does not answer: is it plugged "
        "in?\n");
   CHECK(
+    plan_faults(with("id: a", "id: \"a{1..4}\"", small_graph("{ type: fake, broken: true }")))
+    == "g.yaml:3:11: the streams 'a1' to 'a4' cannot be read: the device does not answer: is it "
+       "plugged in?\n");
+  CHECK(
     one("model: m", "model: broken")
     == "g.yaml:8:30: inf cannot be prepared: the model cannot be read: expected ONNX\n");
   CHECK(one("model: m", "model: time4") == "");

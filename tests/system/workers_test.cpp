@@ -160,6 +160,22 @@ TEST_CASE("a batch that brings two workers down is quarantined, the others are d
   check_ledger(run.summary);
 }
 
+TEST_CASE("a model that fails is told with the frames that it failed on") {
+  std::vector<std::string> told;
+  const auto text = with(
+    chain(file_camera("cam", 80)), "type: infer, from: schedule, model: " + small_model,
+    "type: infer, from: schedule, backend: simulated, faults: [ { kind: throw, at: [3] } ]");
+  const auto summary = run_virtually(
+    graph::from_text(text), never, calling({{"program", [](const item&) {}}}, [&](const event& e) {
+      told.push_back(e.where + ": " + e.sentence);
+    }));
+  CHECK(count_of(summary.ledger, outcome::failed) == 1);
+  REQUIRE(told.size() == 1);
+  CHECK(
+    told[0].starts_with("infer: 1 frame of a batch failed, the first is frame 24 of 'cam': "));
+  CHECK(told[0].ends_with("a fault that was asked for: the model throws"));
+}
+
 TEST_CASE("a worker that vanishes costs nobody a frame") {
   const auto s = std::make_shared<script>();
   s->at = {
@@ -202,6 +218,20 @@ TEST_CASE("a drain or a stop with a worker that hangs is bounded: what is held i
     CHECK(results.fault() == "");
     s->hangs->release();
   }
+}
+
+TEST_CASE("on the virtual clock, too, a drain with a worker that hangs is bounded") {
+  const auto text = with(
+    chain(file_camera("cam", 80)), "type: infer, from: schedule, model: " + small_model,
+    "type: infer, from: schedule, backend: simulated, hang_after: 1h, faults: [ { kind: hang, at: "
+    "[2] } ]");
+  const auto summary = run_virtually(
+    graph::from_text(text), graph_time{std::chrono::seconds{2}},
+    calling({{"program", [](const item&) {}}}));
+  CHECK(summary.closed());
+  CHECK(summary.wall <= std::chrono::seconds{13});
+  CHECK(count_of(summary.ledger, outcome::delivered) == 16);
+  CHECK(count_of(summary.ledger, reason::stopped) == summary.ledger.captured - 16);
 }
 
 TEST_CASE("what is queued expires while the only worker is busy, shows as gaps in order, and makes "
