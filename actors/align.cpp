@@ -12,9 +12,6 @@ constexpr auto before_all = std::numeric_limits<std::int64_t>::min();
 /// Leaves room for sums, whatever a device counts.
 constexpr std::uint64_t largest_id = (std::uint64_t{1} << 62) - 1;
 
-/// Interpolated vectors that may be in use at once, per group; each is as large as the sensor's.
-constexpr std::size_t interpolated_slots = 256;
-
 std::vector<duration> periods_of(const std::vector<align_member>& members) {
   std::vector<duration> periods;
   for (const auto& m : members)
@@ -30,7 +27,7 @@ aligner::aligner(
     group_(group),
     tolerance_(options.match == match_rule::frame_id ? 0 : options.tolerance.count()),
     watch_(options.silent_after, periods_of(members)),
-    interpolator_(interpolated_slots),
+    interpolator_(vector_interpolator::slots_of_a_group),
     riders_(options.match == match_rule::linear || options.match == match_rule::hold_last),
     last_anchor_(before_all) {
   for (const auto& member : members) {

@@ -16,7 +16,7 @@ std::size_t elements_of(const tensor_format& t) {
 
 bool usable(const frame& f) {
   return f.media && can_interpolate(f.media.get()) && !(f.meta.flags & frame_corrupt)
-         && f.buffer.size() >= elements_of(f.media->tensor) * sizeof(float);
+         && f.buffer.size() >= vector_bytes(*f.media);
 }
 
 template <class Time>
@@ -31,13 +31,17 @@ bool can_interpolate(const media_type* media) {
          && media->tensor.type == data_type::float32;
 }
 
+std::size_t vector_bytes(const media_type& media) {
+  return elements_of(media.tensor) * sizeof(float);
+}
+
 std::optional<frame> vector_interpolator::between(const frame& a, const frame& b, double share) {
   if (
     !usable(a) || !usable(b) || a.meta.epoch != b.meta.epoch
     || a.media->tensor.shape != b.media->tensor.shape)
     return std::nullopt;
-  const auto count = elements_of(a.media->tensor);
-  const auto bytes = count * sizeof(float);
+  const auto bytes = vector_bytes(*a.media);
+  const auto count = bytes / sizeof(float);
   if (pool_.slot_bytes() < bytes)
     pool_ = buffer_pool{slots_, bytes};
   auto buffer = pool_.acquire();

@@ -8,6 +8,8 @@ namespace hyperframes {
 
 /// True where a stream's frames are vectors that can be interpolated: tensors of float32.
 bool can_interpolate(const media_type* media);
+/// @returns the bytes of such a vector.
+std::size_t vector_bytes(const media_type& media);
 
 /// Makes sensor vectors for moments at which the sensor gave none.
 ///
@@ -15,6 +17,8 @@ bool can_interpolate(const media_type* media);
 /// use there are none. Not thread-safe.
 class vector_interpolator {
 public:
+  /// Interpolated vectors that may be in use at once, each as large as the group's largest.
+  static constexpr std::size_t slots_of_a_group = 256;
   explicit vector_interpolator(std::size_t slots) : slots_(slots) {}
 
   /// v = v_a + share * (v_b - v_a), element by element, and so the times; the rest is that of `a`,

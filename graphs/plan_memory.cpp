@@ -1,5 +1,7 @@
+#include "actors/align_interpolate.hpp"
 #include "graphs/parameters.hpp"
 #include "graphs/plan.hpp"
+#include "graphs/plan_times.hpp"
 #include "graphs/values.hpp"
 #include "runtime/item.hpp"
 
@@ -68,6 +70,32 @@ void add_batches(planning& p) {
   }
 }
 
+/// Sensor vectors that `align` makes for the moments of the sets.
+void add_interpolated(planning& p) {
+  for (std::size_t i = 0; i < p.graph.stages.size(); ++i) {
+    const auto& s = p.graph.stages[i];
+    if (text_at(*s.config, "match") != "linear")
+      continue;
+    std::uint64_t bytes = 0, groups = 0, largest = 0;
+    for (const auto& g : matched_groups(p, i)) {
+      const auto forming = set_forming(p, i, g);
+      std::uint64_t vector = 0;
+      for (const auto k : g.members)
+        if (const auto& media = p.plan.facts->streams[k].media;
+            can_interpolate(media.get()) && std::ranges::find(forming, k) == forming.end())
+          vector = std::max<std::uint64_t>(vector, vector_bytes(*media));
+      bytes += vector * vector_interpolator::slots_of_a_group;
+      groups += vector > 0;
+      largest = std::max(largest, vector);
+    }
+    if (bytes > 0)
+      p.plan.memory.push_back(
+        {"interpolated vectors of " + s.name, bytes,
+         counted(groups, "group") + " x " + counted(vector_interpolator::slots_of_a_group, "slot")
+           + " x up to " + about_bytes(largest)});
+  }
+}
+
 void add_rings(planning& p) {
   std::uint64_t items = 0;
   for (const auto& e : p.graph.edges)
@@ -111,6 +139,7 @@ void plan_memory(planning& p) {
   add_pools(p);
   add_tensors(p);
   add_batches(p);
+  add_interpolated(p);
   add_rings(p);
   add_reorder(p);
   std::ranges::stable_sort(p.plan.memory, std::greater<>{}, &line::bytes);

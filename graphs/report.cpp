@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iterator>
 #include <sstream>
@@ -123,7 +124,7 @@ void add_latency(std::ostringstream& out, const char* name, const percentiles& p
 void add_cameras(std::ostringstream& out, const run_summary& s) {
   text_table table;
   table.add(
-    {"live stream", "fps", "lag p50 ms", "lag p99 ms", "jitter ms", "drift ppm", "clock", "epochs",
+    {"live stream", "fps", "lag p50 ms", "lag p99 ms", "jitter ms", "drift ppm", "clock", "epochs", "off pace",
      "silent",
      "lost in "
      "device",
@@ -136,9 +137,9 @@ void add_cameras(std::ostringstream& out, const run_summary& s) {
     table.add(
       {l.id, l.fps > 0 ? format("%.1f", l.fps) : "-", format("%.2f", in_ms(l.lag.p50)),
        format("%.2f", in_ms(l.lag.p99)), format("%.2f", in_ms(l.jitter)),
-       l.by_arrival ? std::string{"-"} : format("%+.0f", l.drift_ppm),
+       l.by_arrival ? std::string{"-"} : format("%+.0f", std::round(l.drift_ppm) + 0.0),
        l.by_arrival ? std::string{"not credible"} : format("%.0f %%", l.confidence * 100),
-       std::to_string(l.epochs), times(l.silences), std::to_string(l.device_lost),
+       std::to_string(l.epochs), std::to_string(l.off_pace), times(l.silences), std::to_string(l.device_lost),
        format("%.0f", in_ms(l.longest_gap))});
   }
   if (any)
@@ -197,6 +198,7 @@ void add_numbers(const telemetry& numbers, graph_time now, run_summary& to) {
     line.by_arrival = n.by_arrival.load(relaxed);
     line.epochs = n.epochs.load(relaxed);
     line.silences = n.silences.load(relaxed);
+    line.off_pace = n.off_pace.load(relaxed);
     line.longest_gap = duration{n.longest_gap_ns.load(relaxed)};
   }
   for (const auto& [place, times] : numbers.injected())
@@ -300,6 +302,7 @@ std::string to_json(const run_summary& s) {
     stream["device_lost"] = line.device_lost;
     stream["epochs"] = line.epochs;
     stream["silences"] = line.silences;
+    stream["off_pace"] = line.off_pace;
     stream["longest_gap_ms"] = in_ms(line.longest_gap);
     stream["lag_ms"] = line.live ? to_json(line.lag) : json(nullptr);
     stream["clock"] = clock_of(line);

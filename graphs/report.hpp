@@ -31,6 +31,7 @@ struct run_summary {
     double confidence = 0; ///< in the camera's clock, 0 to 1
     bool by_arrival = false;
     std::uint32_t epochs = 1, silences = 0;
+    std::uint64_t off_pace = 0; ///< hyperframes whose span does not fit its frame rate
     duration longest_gap{}; ///< without a delivery, from its first frame to its last
   };
   /// A fault that the graph file asked for, and how often it happened.

@@ -65,6 +65,7 @@ TEST_CASE("lost frames of the device and the lag stand in both summaries") {
   line.device_lost = 12;
   line.lag = {8, 1500us, 2ms, 3250us, 4ms};
   line.longest_gap = 1234ms;
+  line.off_pace = 17;
   const auto text = to_text(s);
   CHECK(holds(text, "lag p50 ms  lag p99 ms"));
   CHECK(holds(text, "1.50        3.25"));
@@ -72,6 +73,8 @@ TEST_CASE("lost frames of the device and the lag stand in both summaries") {
   const auto j = nlohmann::json::parse(to_json(s));
   CHECK(j["streams"]["cam"]["device_lost"] == 12);
   CHECK(j["streams"]["cam"]["longest_gap_ms"] == 1234);
+  CHECK(j["streams"]["cam"]["off_pace"] == 17);
+  CHECK(holds(text, "1       17        0 times"));
   CHECK(j["streams"]["cam"]["clock"]["fps"].is_null());
   CHECK(j["left_behind"].empty());
   CHECK(j["streams"]["cam"]["lag_ms"]["p50"] == 1.5);
