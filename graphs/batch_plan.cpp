@@ -34,6 +34,7 @@ public:
   batch_plan plan() {
     batch_plan p;
     p.as_is = judge(task_.as_is);
+    p.as_is.timeout = task_.timeout_as_is;
     p.largest_size = largest_size();
     for (auto workers = task_.as_is.shared.workers; workers <= worker_limit(); ++workers) {
       auto sweep = sweep_with(workers);

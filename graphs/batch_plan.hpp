@@ -26,6 +26,7 @@ struct batch_task {
   std::string above_schedule;          ///< what its `from` names
   flow_load load;
   flow_settings as_is;
+  duration timeout_as_is{}; ///< of `bundle`, that of the rule `late` included; 0: none
   std::optional<duration> target{};
   bool target_asked = false;     ///< it is not the graph's own
   duration align{};              ///< the longest that align waits

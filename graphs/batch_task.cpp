@@ -71,6 +71,16 @@ std::uint32_t size_of(const checked_stage& bundle, const flow_load& load) {
   return std::min(o.count, until);
 }
 
+/// How long its live hyperframes wait for their last moment at the most; 0: no rule says it.
+duration timeout_of(const checked_stage& bundle, const graph_plan& plan) {
+  const auto o = bundle_options_of(*bundle.config);
+  auto t = o.timeout.value_or(duration::max());
+  for (const auto& lane : bundle_lanes(bundle_over_of(*bundle.config), *plan.facts, bundle.streams))
+    if (lane.live && o.late)
+      t = std::min(t, late_after(o, lane));
+  return o.size == 1 || t == duration::max() ? duration{0} : t;
+}
+
 flow_load
 load_of(const checked_graph& graph, const checked_stage& bundle, const plan_wishes& wishes) {
   flow_load load;
@@ -124,6 +134,8 @@ batch_task_of(const checked_graph& graph, const graph_plan& plan, const plan_wis
   t.load = load_of(graph, stage, wishes);
   auto& a = t.as_is;
   a.size = size_of(stage, t.load);
+  if (t.load.live)
+    t.timeout_as_is = timeout_of(stage, plan);
   const auto& config = *graph.stages[infer].config;
   if (flag_at(config, "batch.adaptive"))
     throw failure(make_error(

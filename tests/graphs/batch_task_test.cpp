@@ -93,6 +93,9 @@ TEST_CASE("a time-out before the last frame makes the hyperframe smaller") {
     task_of(text_of(one_camera, "from: capture, size: 4, release: { timeout: 100ms }")).as_is.size
     == 3);
   CHECK(
+    task_of(text_of(one_camera, "from: capture, size: 4, release: { timeout: 1s }")).timeout_as_is
+    == std::chrono::seconds{1});
+  CHECK(
     task_of(text_of(one_camera, "from: capture, size: 4, release: { timeout: 1s }")).as_is.size
     == 4);
   const auto t = task_of(text_of(one_camera, "from: capture, size: 4, release: { count: 2 }"));
