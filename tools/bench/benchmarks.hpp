@@ -49,6 +49,7 @@ report modes(const context& c);
 report modes_report(
   const std::vector<std::vector<ladder_cost>>& rounds, const std::vector<ladder_steps>& steps,
   unsigned cores);
+report pack(const context& c);
 
 report plan(const context& c);
 /// What was planned and measured of a graph: a row for each round, throughput planned and measured (frames per
