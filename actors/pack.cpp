@@ -46,6 +46,7 @@ error refused(const frame& f, const std::string& sentence) {
 struct plane_sampler {
   std::uint32_t parts = 1;
   axis x;
+  std::uint32_t box_step = 0; // of `x`
   column_table columns;
   row_table rows;
 };
@@ -83,6 +84,7 @@ struct packer::tables {
       const auto samples_x = static_cast<std::uint32_t>(f.row_bytes(p) / s.parts);
       const auto samples_y = static_cast<std::uint32_t>(f.plane_rows(p));
       s.x = axis(samples_x, place.x * part, place.seen_width * part, place.width);
+      s.box_step = s.parts == 1 ? s.x.box_step() : 0;
       s.columns = column_table(s.x);
       s.rows = row_table(axis(samples_y, place.y * part, place.seen_height * part, place.height));
       const auto length = std::max<std::size_t>(s.x.high() - s.x.low(), s.columns.reach());
@@ -110,6 +112,10 @@ struct packer::tables {
         down.count,
         s.parts,
         s.x.high() - s.x.low()};
+      if (s.box_step > 0) {
+        rows.down_boxes(in, s.box_step, scaled[filled++].data());
+        continue;
+      }
       float* out[3] = {};
       for (std::uint32_t c = 0; c < s.parts; ++c)
         out[c] = s.x.copies() ? scaled[filled + c].data() : across[c].data();

@@ -21,6 +21,21 @@ axis::axis(std::uint32_t samples, double begin, double length, std::uint32_t tar
   }
 }
 
+std::uint32_t axis::box_step() const {
+  const auto step = runs_.front().count;
+  if (step < 2 || step > most_box_step)
+    return 0;
+  for (std::uint32_t i = 0; i < runs_.size(); ++i) {
+    const auto r = (*this)[i];
+    if (r.count != step || r.first != low_ + i * step)
+      return 0;
+    for (std::uint32_t k = 0; k < step; ++k)
+      if (r.weights[k] != 1.0F / static_cast<float>(step))
+        return 0;
+  }
+  return step;
+}
+
 void axis::add_box(std::uint32_t samples, double from, double to) {
   from = std::clamp(from, 0.0, samples - 1e-6);
   to = std::clamp(to, from + 1e-6, double(samples));

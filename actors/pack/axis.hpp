@@ -31,6 +31,9 @@ public:
   std::uint32_t high() const { return high_; }
   bool copies() const { return copies_; } ///< target pixel i is source sample low + i
   bool pairs() const { return pairs_; }   ///< no run has more than two samples
+  /// n where target pixel i is the plain average of the n samples from low + i * n on, n from 2 to
+  /// `most_box_step`; else 0.
+  std::uint32_t box_step() const;
 
 private:
   struct place {

@@ -23,6 +23,9 @@ constexpr std::size_t whole_blocks(std::size_t n) {
 /// every sum of `down` is a whole number that single precision holds.
 inline constexpr std::int32_t weight_sum = 1 << 15;
 
+/// Boxes of so many columns at most are added up before rows are: their sums fit 32 bits.
+inline constexpr std::uint32_t most_box_step = 4;
+
 /// Source rows of 8-bit samples, `parts` interleaved components each, that one target row sees.
 struct source_rows {
   const std::uint8_t* first;   ///< of the first row, at the first column that is used
@@ -67,6 +70,10 @@ struct row_kernels {
 
   /// out[c][i] = w[0] s[0] + w[1] s[1] + ..., s[k] = component c of column i in row k.
   void (*down)(const source_rows& in, float* const* out);
+
+  /// out[i] = (w[0] s[0] + w[1] s[1] + ...) (1 / step), s[k] = the sum of the `step` columns from
+  /// i * step on in row k. For one part, whole runs of columns, and 2 to `most_box_step`.
+  void (*down_boxes)(const source_rows& in, std::uint32_t step, float* out);
 
   /// out[i] = a + w (b - a), a = in[first], b = in[first + 1].
   void (*across_pairs)(const column_runs& runs, const float* in, float* out);

@@ -158,6 +158,84 @@ void down(const source_rows& in, float* const* out) {
     down_parts<3>(in, out);
 }
 
+/// Adds up the columns of eight boxes, at most four each: in each lane the first two columns of
+/// four boxes, then the last two.
+class box_columns {
+public:
+  explicit box_columns(std::size_t step) : step_(step) {
+    std::uint8_t place[16];
+    for (std::size_t i = 0; i < 16; ++i) {
+      const std::size_t column = i / 8 * 2 + i % 2;
+      place[i] = static_cast<std::uint8_t>(column < step ? i % 8 / 2 * step + column : 0x80);
+    }
+    places_ = _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(place)));
+  }
+
+  /// Bytes that are read from where the boxes begin.
+  std::size_t reach() const { return 4 * step_ + 16; }
+
+  __m256i operator()(const std::uint8_t* p) const {
+    const auto four = [](const std::uint8_t* from) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    };
+    const __m256i bytes =
+      _mm256_inserti128_si256(_mm256_castsi128_si256(four(p)), four(p + 4 * step_), 1);
+    return _mm256_maddubs_epi16(_mm256_shuffle_epi8(bytes, places_), _mm256_set1_epi8(1));
+  }
+
+private:
+  std::size_t step_;
+  __m256i places_;
+};
+
+/// Rows in pairs as in `row_sum`; `row(k)` is where row k has the first of eight boxes.
+template <class Row>
+__m256 eight_boxes(const source_rows& in, const box_columns& columns, __m256i first_two, Row row) {
+  const auto two = [](__m256i a, __m256i b, __m256i w) {
+    return _mm256_add_epi32(
+      _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), w),
+      _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), w));
+  };
+  const __m256i a = columns(row(0));
+  if (in.count == 1) // its weight does not fit into 16 bits
+    return _mm256_cvtepi32_ps(two(a, a, first_two));
+  __m256i sum = two(a, columns(row(1)), first_two);
+  for (std::uint32_t k = 2; k < in.count; k += 2) {
+    const bool last = k + 1 == in.count;
+    const __m256i b = columns(row(k));
+    const __m256i c = last ? _mm256_setzero_si256() : columns(row(k + 1));
+    sum =
+      _mm256_add_epi32(sum, two(b, c, two_weights(in.weights[k], last ? 0 : in.weights[k + 1])));
+  }
+  return _mm256_cvtepi32_ps(sum);
+}
+
+void down_boxes(const source_rows& rows, std::uint32_t step, float* out) {
+  const source_rows in = rows; // what is stored below might change it
+  const box_columns columns(step);
+  const __m256i first_two = in.count == 1 ? two_weights(weight_sum / 2, weight_sum / 2)
+                                          : two_weights(in.weights[0], in.weights[1]);
+  const __m256 part = _mm256_set1_ps(1.0F / static_cast<float>(step));
+  const std::size_t eight = rows_block * step;
+  std::size_t at = 0;
+  for (; at + columns.reach() <= in.columns && at + eight <= in.columns; at += eight, out += 8) {
+    const std::uint8_t* s = in.first + at;
+    const __m256 sum =
+      eight_boxes(in, columns, first_two, [=](std::uint32_t k) { return s + k * in.stride; });
+    _mm256_storeu_ps(out, _mm256_mul_ps(sum, part));
+  }
+  // Behind the last column may be the end of the memory.
+  for (; at < in.columns; at += eight, out += 8) {
+    const std::size_t left = in.columns - at < eight ? in.columns - at : eight;
+    std::uint8_t copy[2][4 * most_box_step + 16] = {};
+    const __m256 sum = eight_boxes(in, columns, first_two, [&](std::uint32_t k) {
+      std::memcpy(copy[k % 2], in.first + at + k * in.stride, left);
+      return copy[k % 2];
+    });
+    _mm256_storeu_ps(out, _mm256_mul_ps(sum, part));
+  }
+}
+
 // --- across
 
 void across_pairs(const column_runs& runs, const float* in, float* out) {
@@ -290,10 +368,7 @@ void mix_row(const colour_mix& m, const float* const* components, void* const* o
 } // namespace
 
 const row_kernels avx2_rows{
-  "avx2",
-  down,
-  across_pairs,
-  across_boxes,
-  {mix_row<float>, mix_row<std::uint16_t>, mix_row<std::uint8_t>}};
+  "avx2",       down,         down_boxes,
+  across_pairs, across_boxes, {mix_row<float>, mix_row<std::uint16_t>, mix_row<std::uint8_t>}};
 
 } // namespace hyperframes

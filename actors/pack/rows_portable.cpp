@@ -65,6 +65,38 @@ void down(const source_rows& in, float* const* out) {
   }
 }
 
+template <std::size_t Step>
+void boxes(const source_rows& in, float* __restrict out) {
+  constexpr std::size_t most = 128;
+  std::int32_t sum[most];
+  const std::size_t targets = in.columns / Step;
+  for (std::size_t at = 0; at < targets; at += most) {
+    const std::size_t n = std::min(most, targets - at);
+    std::fill_n(sum, n, 0);
+    for (std::uint32_t k = 0; k < in.count; ++k) {
+      const std::uint8_t* __restrict s = in.first + k * in.stride + at * Step;
+      const std::int32_t w = in.weights[k];
+      for (std::size_t i = 0; i < n; ++i) {
+        std::int32_t box = 0;
+        for (std::size_t j = 0; j < Step; ++j)
+          box += s[i * Step + j];
+        sum[i] += w * box;
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i)
+      out[at + i] = static_cast<float>(sum[i]) * (1.0F / Step);
+  }
+}
+
+void down_boxes(const source_rows& in, std::uint32_t step, float* out) {
+  if (step == 2)
+    boxes<2>(in, out);
+  else if (step == 3)
+    boxes<3>(in, out);
+  else
+    boxes<4>(in, out);
+}
+
 // --- across
 
 void across_pairs(const column_runs& runs, const float* in, float* __restrict out) {
@@ -141,10 +173,7 @@ void mix_row(const colour_mix& m, const float* const* components, void* const* o
 } // namespace
 
 const row_kernels portable_rows{
-  "portable",
-  down,
-  across_pairs,
-  across_boxes,
-  {mix_row<float>, mix_row<std::uint16_t>, mix_row<std::uint8_t>}};
+  "portable",   down,         down_boxes,
+  across_pairs, across_boxes, {mix_row<float>, mix_row<std::uint16_t>, mix_row<std::uint8_t>}};
 
 } // namespace hyperframes

@@ -70,6 +70,8 @@ void slot_writer::write(
 }
 
 void slot_writer::pad(std::byte* slot, const area& to) const {
+  if (to.width == 0 || to.height == 0)
+    return;
   with_value_type(spec_.type, [&](auto value) {
     using T = decltype(value);
     T* const values = reinterpret_cast<T*>(slot);

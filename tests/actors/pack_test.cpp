@@ -251,6 +251,9 @@ constexpr size_case sizes[] = {
   {40, 30, 30, 25},                // shrinks a little
   {9, 7, 20, 26},                  // grows
   {64, 48, 8, 8},                  // shrinks a lot
+  {57, 27, 19, 16},                // three columns become one,
+  {44, 12, 22, 12},                // two,
+  {68, 33, 17, 3},                 // four, and two of chroma
   {1, 1, 3, 2},     {50, 3, 7, 7}, // long and thin
 };
 
@@ -310,12 +313,14 @@ TEST_CASE("every set of loops gives the same bits") {
   for (int round = 0; round < 1500; ++round) {
     // Sides that are like each other and sides that are not.
     const std::uint32_t most = round % 3 == 0 ? 40 : 300;
+    const std::uint32_t columns = pick(1, 100);
+    const auto frame_width = round % 4 == 1 ? columns * pick(2, 8) : pick(1, most);
     auto format = video_format::packed(
-      static_cast<pixel_format>(pick(0, 4)), pick(1, most), pick(1, most), 1U << pick(0, 6));
+      static_cast<pixel_format>(pick(0, 4)), frame_width, pick(1, most), 1U << pick(0, 6));
     format.full_range = pick(0, 1) == 1;
     format.bt709 = pick(0, 1) == 1;
     auto spec = spec_for(
-      {0, 0, pick(1, 100), pick(1, 60)}, static_cast<channel_order>(pick(0, 2)),
+      {0, 0, columns, pick(1, 60)}, static_cast<channel_order>(pick(0, 2)),
       static_cast<tensor_layout>(pick(0, 1)), static_cast<data_type>(pick(0, 2)),
       static_cast<fit_mode>(pick(0, 2)));
     if (pick(0, 3) == 0)
@@ -379,6 +384,26 @@ TEST_CASE("rows at the edge of memory are read to their end and no further") {
               wrong += across[c][i] != static_cast<float>(sum);
             }
           INFO(std::string{rows->name}, " parts ", parts, " rows ", count, " columns ", columns);
+          CHECK(wrong == 0);
+        }
+  for (const auto* rows : {&portable_rows, &fastest_rows()})
+    for (std::uint32_t step = 2; step <= most_box_step; ++step)
+      for (std::uint32_t count = 1; count <= 3; ++count)
+        for (std::size_t targets = 1; targets <= 60; ++targets) {
+          const std::size_t stride = targets * step;
+          const std::uint8_t* first = bytes + page - count * stride;
+          std::vector<float> out(whole_blocks(targets));
+          const auto* w = count == 1 ? &whole : weights;
+          rows->down_boxes({first, stride, w, count, 1, stride}, step, out.data());
+          std::size_t wrong = 0;
+          for (std::size_t i = 0; i < targets; ++i) {
+            std::int32_t sum = 0;
+            for (std::uint32_t k = 0; k < count; ++k)
+              for (std::uint32_t j = 0; j < step; ++j)
+                sum += w[k] * first[k * stride + i * step + j];
+            wrong += out[i] != static_cast<float>(sum) * (1.0F / static_cast<float>(step));
+          }
+          INFO(std::string{rows->name}, " step ", step, " rows ", count, " targets ", targets);
           CHECK(wrong == 0);
         }
   munmap(memory, 2 * page);
