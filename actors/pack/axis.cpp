@@ -25,9 +25,10 @@ std::uint32_t axis::box_step() const {
   const auto step = runs_.front().count;
   if (step < 2 || step > most_box_step)
     return 0;
-  for (std::uint32_t i = 0; i < runs_.size(); ++i) {
+  // Boxes of whole samples lie side by side.
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
     const auto r = (*this)[i];
-    if (r.count != step || r.first != low_ + i * step)
+    if (r.count != step)
       return 0;
     for (std::uint32_t k = 0; k < step; ++k)
       if (r.weights[k] != 1.0F / static_cast<float>(step))

@@ -49,7 +49,7 @@ struct pack_work::images {
 pack_work::pack_work()
   : frame_(picture()),
     packer_(tensor_spec()),
-    slot_(std::size_t{3} * side * side),
+    slot_(buffer_pool(1, tensor_spec().slot_bytes()).acquire()),
     images_(std::make_unique<images>()) {
   auto* bytes = frame_.buffer.data();
   images_->whole = cv::Mat(height * 3 / 2, width, CV_8UC1, bytes);
@@ -63,8 +63,8 @@ pack_work::pack_work()
 pack_work::~pack_work() = default;
 
 void pack_work::hyperframes() {
-  packer_.pack(frame_, std::as_writable_bytes(std::span{slot_})).value();
-  last_ = slot_.data();
+  packer_.pack(frame_, {slot_.data(), slot_.size()}).value();
+  last_ = reinterpret_cast<const float*>(slot_.data());
 }
 
 void pack_work::opencv() {
@@ -94,12 +94,13 @@ void pack_work::read_and_write() {
     std::memcpy(&word, bytes + at, 8);
     sum += word;
   }
-  std::fill(slot_.begin(), slot_.end(), sum == 0 ? 0.0F : 1.0F);
-  last_ = slot_.data();
+  auto* values = reinterpret_cast<float*>(slot_.data());
+  std::fill_n(values, tensor_spec().slot_bytes() / sizeof(float), sum == 0 ? 0.0F : 1.0F);
+  last_ = values;
 }
 
 std::span<const float> pack_work::tensor() const {
-  return {last_, slot_.size()};
+  return {last_, slot_.size() / sizeof(float)};
 }
 
 report pack_report(const std::vector<samples>& ms) {

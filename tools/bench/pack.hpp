@@ -31,7 +31,7 @@ private:
   struct images;
   frame frame_;
   packer packer_;
-  std::vector<float> slot_;
+  buffer_ref slot_; // aligned, as tensors are
   std::unique_ptr<images> images_;
   const float* last_ = nullptr;
 };
