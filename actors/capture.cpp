@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <mutex>
+#include <vector>
 
 namespace hyperframes {
 
@@ -17,7 +20,26 @@ std::uint32_t prefetch_of(const camera_info& info) {
 
 namespace {
 
-/// Numbers what the readers found and sends it on.
+/// Which inputs have something in their inbox: the readers' threads add, the stage takes.
+class arrivals {
+public:
+  void add(std::uint32_t input) {
+    const std::lock_guard lock{mutex_};
+    ready_.push_back(input);
+  }
+  /// Adds them to `to`.
+  void take(std::vector<std::uint32_t>& to) {
+    const std::lock_guard lock{mutex_};
+    to.insert(to.end(), ready_.begin(), ready_.end());
+    ready_.clear();
+  }
+
+private:
+  std::mutex mutex_;
+  std::vector<std::uint32_t> ready_;
+};
+
+/// Numbers what the readers found and sends it on. A message costs as much as the streams that it concerns.
 class capture_stage final : public stage {
 public:
   explicit capture_stage(const stage_plan& plan)
@@ -27,6 +49,7 @@ public:
       throw failure(make_error(errc::stage_failed, plan.name, "got no cameras"));
     for (const auto& source : resource_->sources)
       inputs_.emplace_back(source, facts_->streams[source.stream].id, facts_->latency_budget);
+    waits_.resize(inputs_.size());
   }
 
   void run(stage_context& context) override {
@@ -37,27 +60,29 @@ public:
     if (threaded_)
       clock_ = std::make_shared<context_clock>(context.now());
     std::vector<std::shared_ptr<camera_reader>> shared, blocking;
-    for (auto& in : inputs_)
-      if (in.source().attached)
-        (in.source().info.blocks ? blocking : shared).push_back(attach(in, context));
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      if (const auto& from = inputs_[i].source(); from.attached)
+        (from.info.blocks ? blocking : shared).push_back(attach(i, context));
     if (threaded_)
       threads_ = std::make_unique<reader_threads>(clock_, std::move(shared), std::move(blocking));
-    pump(context);
+    pump_all(context);
   }
 
   void on_item(item, stage_context&) override {}
   void on_poke(stage_context& context) override {
-    obey(context);
-    pump(context);
+    if (obey(context))
+      pump_all(context);
+    else
+      pump(context);
   }
-  void on_credit(stage_context& context) override { pump(context); }
+  void on_credit(stage_context& context) override { pump_waiting(context); }
   void on_wake(stage_context& context) override { pump(context); }
 
   void drain(stage_context& context) override {
     draining_ = true;
     for (auto& in : inputs_)
       in.drain(context);
-    pump(context);
+    pump_all(context);
   }
 
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
@@ -82,15 +107,22 @@ private:
     duration offset_;
   };
 
-  std::shared_ptr<camera_reader> attach(capture_input& in, stage_context& context) {
+  std::shared_ptr<camera_reader> attach(std::uint32_t input, stage_context& context) {
+    auto& in = inputs_[input];
     context.numbers(in.stream()).attached.store(true, std::memory_order_relaxed);
-    return in.attach(folder_, facts_->seed, threaded_ ? context.poke() : std::function<void()>{[] {}},
-                     context.now());
+    std::function<void()> on_event{[] {}};
+    if (threaded_)
+      on_event = [input, come = come_, poke = context.poke()] {
+        come->add(input);
+        poke();
+      };
+    return in.attach(folder_, facts_->seed, std::move(on_event), context.now());
   }
 
-  /// Cameras come and go.
-  void obey(stage_context& context) {
-    for (const auto& r : resource_->requests->take()) {
+  /// Cameras come and go. @returns whether any was asked to.
+  bool obey(stage_context& context) {
+    const auto requests = resource_->requests->take();
+    for (const auto& r : requests) {
       const auto at = std::ranges::find(inputs_, r.stream, &capture_input::stream);
       if (at == inputs_.end() || draining_ || given_up_)
         continue;
@@ -105,24 +137,76 @@ private:
         at->detach();
         continue;
       }
-      auto reader = attach(*at, context);
+      auto reader = attach(static_cast<std::uint32_t>(at - inputs_.begin()), context);
       if (threaded_)
         at->own_threads(std::make_unique<reader_threads>(
           clock_, std::vector<std::shared_ptr<camera_reader>>{std::move(reader)},
           std::vector<std::shared_ptr<camera_reader>>{}));
     }
+    return !requests.empty();
   }
 
-  /// On the virtual clock this stage reads its cameras itself.
+  /// Sends what has come since the last time.
   void pump(stage_context& context) {
+    if (!threaded_ || given_up_ || context.now() >= look_at_)
+      return pump_all(context);
+    now_.clear();
+    come_->take(now_);
+    pump_now(context);
+  }
+
+  /// Sends what had no credit when it came.
+  void pump_waiting(stage_context& context) {
+    if (!threaded_ || given_up_)
+      return pump_all(context);
+    now_.clear();
+    for (const auto i : without_credit_)
+      if (context.credit(0, inputs_[i].stream()) > 0)
+        now_.push_back(i);
+    if (now_.empty())
+      return;
+    for (const auto i : now_)
+      waits_[i] = false;
+    std::erase_if(without_credit_, [this](std::uint32_t i) { return !waits_[i]; });
+    pump_now(context);
+  }
+
+  void pump_now(stage_context& context) {
+    bool any_ended = false;
+    for (const auto i : now_) {
+      auto& in = inputs_[i];
+      in.forward(resource_->captured, context);
+      note_waiting(i);
+      look_at_ = std::min(look_at_, in.watch(context));
+      any_ended = any_ended || in.ended();
+    }
+    context.wake_at(look_at_);
+    if (any_ended)
+      end_threads();
+  }
+
+  void note_waiting(std::uint32_t input) {
+    if (inputs_[input].waits() && !std::exchange(waits_[input], true))
+      without_credit_.push_back(input);
+  }
+
+  /// The same for every stream, and looks who is silent. On the virtual clock this stage reads its cameras itself.
+  void pump_all(stage_context& context) {
     auto due = never;
     if (!threaded_)
       due = read_all(context);
     forward_all(context);
+    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
+      note_waiting(i);
+    look_at_ = never;
     if (!given_up_)
       for (auto& in : inputs_)
-        due = std::min(due, in.watch(context));
-    context.wake_at(due);
+        look_at_ = std::min(look_at_, in.watch(context));
+    context.wake_at(std::min(due, look_at_));
+    end_threads();
+  }
+
+  void end_threads() {
     if (threads_ && std::ranges::all_of(inputs_, [](const capture_input& in) {
           return in.ended() && (!in.reader() || in.reader()->finished());
         }))
@@ -164,6 +248,10 @@ private:
   bool given_up_ = false; ///< stopped or failed: it has nothing to do any more but to end its streams
   std::shared_ptr<context_clock> clock_;
   std::deque<capture_input> inputs_;
+  const std::shared_ptr<arrivals> come_ = std::make_shared<arrivals>(); ///< a reader that hangs keeps it
+  std::vector<std::uint32_t> without_credit_, now_;                     ///< inputs
+  std::vector<char> waits_; ///< per input: is in `without_credit_`
+  graph_time look_at_ = never; ///< when the first stream may turn out to be silent
   std::unique_ptr<reader_threads> threads_; ///< ends before what its readers point to
 };
 

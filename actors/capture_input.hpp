@@ -42,6 +42,7 @@ public:
   const std::shared_ptr<camera_reader>& reader() const { return reader_; } ///< null: no camera
   bool attached() const { return reader_ != nullptr; }
   bool ended() const { return ended_; }
+  bool waits() const { return !waiting_.empty(); } ///< something has come that has no credit
   stream_index stream() const { return source_.stream; }
   const capture_resource::source& source() const { return source_; }
 

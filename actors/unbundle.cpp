@@ -143,7 +143,8 @@ namespace {
 
 class unbundle_stage final : public stage {
 public:
-  explicit unbundle_stage(const stage_plan& plan) : plan_(plan) {
+  explicit unbundle_stage(const stage_plan& plan)
+    : plan_(plan), waits_(plan.graph->streams.size()) {
     for (auto s : plan.streams)
       order_.emplace(s, stream_order{s});
   }
@@ -174,7 +175,11 @@ public:
 
   void on_credit(stage_context& context) override {
     full_ = false;
-    for (auto& [stream, order] : order_)
+    std::swap(now_, without_credit_);
+    without_credit_.clear();
+    for (const auto stream : now_)
+      waits_[stream] = false;
+    for (const auto stream : now_)
       send(stream, context);
   }
 
@@ -239,8 +244,11 @@ private:
     auto& order = order_of(stream);
     for (;;) {
       full_ = context.credit(0) == 0;
-      if (full_)
+      if (full_) {
+        if (!std::exchange(waits_[stream], true))
+          without_credit_.push_back(stream);
         break;
+      }
       auto r = order.next();
       if (!r)
         break;
@@ -261,6 +269,8 @@ private:
 
   stage_plan plan_;
   std::map<stream_index, stream_order> order_;
+  std::vector<char> waits_; ///< per stream: is in `without_credit_`
+  std::vector<stream_index> without_credit_, now_;
   bool full_ = false; ///< the edges below took the last result that they had room for
 };
 

@@ -31,6 +31,8 @@ public:
 
   /// A blocking edge that has something waiting: its stage must not be given more work.
   bool blocked() const { return limits_.overflow == overflow_policy::block && waiting_items_ > 0; }
+  /// The same, whatever the lane.
+  bool blocks_all() const { return blocked() && lanes_.size() == 1; }
   /// The same for one lane.
   bool blocked(stream_index lane) const {
     return blocked()

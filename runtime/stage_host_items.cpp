@@ -130,7 +130,10 @@ void stage_host::refuse(mailbox& box, item value) {
 }
 
 bool stage_host::wants_work() const {
-  return state_ != stage_state::init && state_ != stage_state::warm
+  // A mailbox of many lanes is not looked through where none of them can go on.
+  const bool none_admitted =
+    logic_ && !stopped_ && std::ranges::any_of(outlets_, &outlet::blocks_all);
+  return state_ != stage_state::init && state_ != stage_state::warm && !none_admitted
          && std::ranges::any_of(boxes_, [this](const mailbox& b) {
               return b.has([&](stream_index lane) { return admits(b, lane); });
             });
