@@ -124,7 +124,7 @@ std::shared_ptr<hyperframe> bundler::make_next(graph_time now) {
 }
 
 std::shared_ptr<hyperframe> bundler::make(std::uint32_t moments, buffer_pool& tensors, graph_time now) {
-  auto h = std::make_shared<hyperframe>();
+  auto h = make_recycled<hyperframe>();
   auto& d = h->descriptor;
   d.group = lane_.group;
   d.members = members();

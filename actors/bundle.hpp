@@ -177,7 +177,7 @@ private:
   /// Calls `visit(member, slot)` for the slots of the hyperframe, those that were sent ahead first.
   template <class Visit>
   void for_each_slot(Visit visit) const {
-    const auto of = [&](const std::vector<slot>& slots) {
+    const auto of = [&](const recycled_vector<slot>& slots) {
       for (std::size_t i = 0; i < slots.size(); ++i)
         visit(i % members(), slots[i]);
     };

@@ -31,9 +31,12 @@ void camera_reader::put(reader_event e) {
     on_event_();
 }
 
-std::deque<reader_event> camera_reader::take() {
+void camera_reader::take(reader_events& into) {
   const std::lock_guard lock{mutex_};
-  return std::exchange(inbox_, {});
+  if (into.empty())
+    return into.swap(inbox_);
+  std::ranges::move(inbox_, std::back_inserter(into));
+  inbox_.clear();
 }
 
 void camera_reader::set_wake(std::function<void()> wake) {

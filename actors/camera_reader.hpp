@@ -2,9 +2,9 @@
 
 #include "cameras/camera.hpp"
 #include "runtime/clock.hpp"
+#include "runtime/recycled.hpp"
 
 #include <atomic>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -26,6 +26,7 @@ struct reader_note {
 };
 struct reader_finished {};
 using reader_event = std::variant<arrived_frame, reader_note, reader_finished>;
+using reader_events = recycled_deque<reader_event>;
 
 /// Reads one camera into an inbox.
 ///
@@ -53,8 +54,8 @@ public:
   graph_time step(const clock& time, std::uint32_t most);
   bool finished() const { return finished_.load(std::memory_order_acquire); }
 
-  /// Takes what has arrived, oldest first.
-  std::deque<reader_event> take();
+  /// Moves what has arrived behind what is in `into`, oldest first.
+  void take(reader_events& into);
   void give_permits(std::uint32_t n);
   /// Makes the next `step` end the stream.
   void finish();
@@ -75,7 +76,7 @@ private:
   std::function<void()> on_event_;
   std::function<void()> wake_;
   std::mutex mutex_;
-  std::deque<reader_event> inbox_; ///< guarded by `mutex_`
+  reader_events inbox_; ///< guarded by `mutex_`
   std::atomic<std::int64_t> permits_;
   std::atomic<bool> finish_{false};
   std::atomic<bool> finished_{false};

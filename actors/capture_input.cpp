@@ -63,7 +63,7 @@ void capture_input::drain(stage_context& context) {
 
 void capture_input::end_now(stage_context& context) {
   if (reader_)
-    reader_->take();
+    reader_->take(waiting_);
   waiting_.clear();
   if (!std::exchange(ended_, true))
     context.emit(numbering_.end());
@@ -73,8 +73,7 @@ void capture_input::give_up(const std::function<void(stream_index)>& captured, o
                             outcome_batch& into) {
   if (!reader_)
     return;
-  for (auto& e : reader_->take())
-    waiting_.push_back(std::move(e));
+  reader_->take(waiting_);
   for (auto& e : waiting_)
     if (auto* f = std::get_if<arrived_frame>(&e)) {
       captured(source_.stream);
@@ -86,8 +85,7 @@ void capture_input::give_up(const std::function<void(stream_index)>& captured, o
 void capture_input::forward(const std::function<void(stream_index)>& captured, stage_context& context) {
   if (!reader_)
     return;
-  for (auto& e : reader_->take())
-    waiting_.push_back(std::move(e));
+  reader_->take(waiting_);
   std::uint32_t sent = 0;
   while (!waiting_.empty()) {
     if (!source_.info.live && std::holds_alternative<arrived_frame>(waiting_.front())

@@ -6,7 +6,6 @@
 #include "cameras/faults.hpp"
 
 #include <array>
-#include <deque>
 #include <memory>
 #include <string>
 
@@ -59,7 +58,7 @@ private:
   std::unique_ptr<reader_threads> threads_;
   std::shared_ptr<const fault_counts> faults_; ///< of this camera; null where it has none
   std::array<std::uint64_t, fault_kinds> reported_{};
-  std::deque<reader_event> waiting_; ///< taken from the reader, without credit so far
+  reader_events waiting_; ///< taken from the reader, without credit so far
   bool detaching_ = false, draining_ = false, ended_ = false;
   graph_time last_arrival_{};
   bool silent_ = false;

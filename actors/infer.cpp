@@ -229,7 +229,7 @@ private:
                       const auto begin = std::chrono::steady_clock::now();
                       if (waits == duration::max())
                         std::promise<void>{}.get_future().wait(); // as a call does that hangs
-                      auto outcome = std::make_shared<batch_outcome>(outcome_of(*at, *work, fault));
+                      auto outcome = make_recycled<batch_outcome>(outcome_of(*at, *work, fault));
                       if (waits)
                         std::this_thread::sleep_until(begin + *waits);
                       return std::static_pointer_cast<void>(std::move(outcome));

@@ -92,7 +92,7 @@ batch_ptr scheduler::next(graph_time now, duration needed) {
   }
   if (at == queue_.end())
     return nullptr;
-  auto b = std::make_shared<batch>();
+  auto b = make_recycled<batch>();
   b->number = batches_++;
   b->dispatched = now;
   do {

@@ -86,7 +86,7 @@ std::shared_ptr<frame_result> stream_order::next() {
     return nullptr;
   std::shared_ptr<frame_result> r;
   if (auto* range = std::get_if<outcome_range>(&first->second)) {
-    r = std::make_shared<frame_result>();
+    r = make_recycled<frame_result>();
     r->meta.stream = stream_;
     r->meta.epoch = next_.epoch;
     r->meta.frame_id = next_.frame_id;
@@ -222,7 +222,7 @@ private:
   }
 
   static std::shared_ptr<frame_result> frame_result_of(const result& r, std::uint32_t s) {
-    auto f = std::make_shared<frame_result>();
+    auto f = make_recycled<frame_result>();
     const auto& slot = r.descriptor.slots[s];
     const auto& found = r.slots[s];
     f->meta = slot.meta;

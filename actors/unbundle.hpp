@@ -46,7 +46,7 @@ private:
 
   stream_index stream_;
   frame_position next_{};
-  std::map<frame_position, entry> entries_; ///< by first frame; they do not overlap
+  recycled_map<frame_position, entry> entries_; ///< by first frame; they do not overlap
   std::map<std::uint32_t, stream_end> ends_;
   std::vector<stream_end> completed_; ///< not taken so far
   std::uint64_t waiting_ = 0;

@@ -207,7 +207,7 @@ void actor_executor::wake_at(stage_index stage, graph_time t) {
 void actor_executor::submit(stage_index stage, std::uint64_t generation, blocking_work work) {
   const auto lane = std::uint64_t{stage} << 32 | work.lane;
   state_->lanes.submit(lane, [s = std::weak_ptr(state_), stage, generation,
-                              w = std::make_shared<blocking_work>(std::move(work))] {
+                              w = make_recycled<blocking_work>(std::move(work))] {
     const system_clock watch;
     done_message done{w->lane, generation, {}, {}, {}, {}};
     const auto cpu = watch.thread_cpu();

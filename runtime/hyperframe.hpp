@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 namespace hyperframes {
 
@@ -37,7 +36,7 @@ struct slot {
 struct hyperframe_descriptor {
   hyperframe_sequence sequence;
   std::uint32_t group = 0;    ///< index of the stream or group that it was made of
-  std::vector<slot>
+  recycled_vector<slot>
     slots; ///< [B], or of its part; for `over: both` time first: slot = time * members + member
   std::uint32_t first_slot = 0; ///< place of `slots[0]`: above 0 where a first part went ahead
   std::uint32_t members = 1;  ///< cameras per moment
@@ -61,7 +60,7 @@ struct hyperframe {
   hyperframe_descriptor descriptor;
   pack_spec pack;            ///< how the tensor was made; width and height are resolved
   buffer_ref tensor; ///< [slots, slot...], contiguous; empty where nothing downstream infers
-  std::vector<frame> frames; ///< [slots] where `keep_frames` asks for them, otherwise empty
+  recycled_vector<frame> frames; ///< [slots] where `keep_frames` asks for them, otherwise empty
 };
 using hyperframe_ptr = std::shared_ptr<const hyperframe>;
 
@@ -75,7 +74,7 @@ struct aligned_set {
     reason absent = reason::none;
     stream_index stream = 0;
   };
-  std::vector<member> members;
+  recycled_vector<member> members;
   graph_time arrived{}; ///< of its oldest own member
 };
 using aligned_set_ptr = std::shared_ptr<const aligned_set>;
@@ -88,7 +87,7 @@ struct batch {
     std::uint32_t first = 0; ///< slot
     std::uint32_t count = 0; ///< slots
   };
-  std::vector<part> parts;
+  recycled_vector<part> parts;
   std::uint32_t slots = 0; ///< in all parts
   graph_time dispatched{};
 };

@@ -64,7 +64,7 @@ std::uint64_t own_frames(const item& i) {
 }
 
 void note_taken(const item& i, std::uint32_t stage, graph_time when) noexcept {
-  const auto note = [&](const std::vector<frame>& frames) {
+  const auto note = [&](const recycled_vector<frame>& frames) {
     for (const auto& f : frames)
       f.buffer.note_taken(stage, when);
   };

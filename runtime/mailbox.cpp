@@ -99,8 +99,8 @@ std::optional<credit_message> mailbox::gone(stream_index index, std::uint64_t by
   return credit_message{edge_, index, std::exchange(l.owed, 0), std::exchange(l.owed_bytes, 0)};
 }
 
-std::vector<credit_message> mailbox::take_owed() {
-  std::vector<credit_message> result;
+recycled_vector<credit_message> mailbox::take_owed() {
+  recycled_vector<credit_message> result;
   for (stream_index i = 0; owing_ > 0 && i < lanes_.size(); ++i) {
     auto& l = lanes_[i];
     if (l.owed == 0)

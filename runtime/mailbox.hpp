@@ -74,7 +74,7 @@ public:
   /// Call it once for each item that `take` or `put` gave.
   std::optional<credit_message> gone(stream_index lane, std::uint64_t bytes);
   /// Credit that waits for its lot to fill: taken when no item is left in the ring.
-  std::vector<credit_message> take_owed();
+  recycled_vector<credit_message> take_owed();
 
   const edge_limits& limits() const { return limits_; }
   edge_index edge() const { return edge_; }

@@ -6,7 +6,6 @@
 #include <exception>
 #include <memory>
 #include <variant>
-#include <vector>
 
 /// Everything that stages say to each other, in one process and across processes.
 namespace hyperframes {
@@ -33,7 +32,7 @@ struct end_message {
 };
 /// Outcomes of frames that ended above; goes straight to the stage that settles them.
 struct outcome_message {
-  std::vector<outcome_range> ranges;
+  outcome_ranges ranges;
 };
 /// Blocking work is finished.
 struct done_message {

@@ -1,11 +1,12 @@
 #pragma once
 
 #include "runtime/frame.hpp"
+#include "runtime/recycled.hpp"
 
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace hyperframes {
 
@@ -52,6 +53,8 @@ struct outcome_range {
   reason why = reason::none;
 };
 
+using outcome_ranges = recycled_vector<outcome_range>;
+
 /// Outcomes under way. Neighbouring ranges merge, so that their number is bounded by the
 /// streams and the frames in flight, not by the frames that ended.
 class outcome_batch {
@@ -62,11 +65,12 @@ public:
   }
   bool empty() const { return ranges_.empty(); }
   std::uint64_t frames() const; ///< in all ranges
-  const std::vector<outcome_range>& ranges() const { return ranges_; }
-  std::vector<outcome_range> take() { return std::exchange(ranges_, {}); }
+  const outcome_ranges& ranges() const { return ranges_; }
+  outcome_ranges take() { return std::exchange(ranges_, {}); }
+  void clear() { ranges_.clear(); }
 
 private:
-  std::vector<outcome_range> ranges_;
+  outcome_ranges ranges_;
 };
 
 } // namespace hyperframes

@@ -39,7 +39,7 @@ outlet::sent outlet::put(item value) {
   auto& l = lane(lane_of(value));
   if (l.waiting.empty() && admits(l, held_bytes(value))) {
     count_sent(l, value);
-    result.out.emplace_back(std::move(value));
+    result.out = std::move(value);
     return result;
   }
   switch (limits_.overflow) {
@@ -83,14 +83,14 @@ bool outlet::put_end(const stream_end& end) {
   return false;
 }
 
-std::vector<mailbox::entry> outlet::grant(const credit_message& credit) {
+recycled_vector<mailbox::entry> outlet::grant(const credit_message& credit) {
   auto& l = lane(credit.lane);
   if (credit.items > l.under_way || credit.bytes > l.bytes)
     throw std::logic_error("an edge got more credit back than it gave");
   l.under_way -= credit.items;
   l.bytes -= credit.bytes;
   under_way_ -= credit.items;
-  std::vector<mailbox::entry> result;
+  recycled_vector<mailbox::entry> result;
   while (!l.waiting.empty()) {
     if (auto* i = std::get_if<item>(&l.waiting.front())) {
       if (!admits(l, held_bytes(*i)))

@@ -2,8 +2,6 @@
 
 #include "runtime/mailbox.hpp"
 
-#include <deque>
-
 namespace hyperframes {
 
 /// The sending end of an edge: counts the credit, keeps what has none or drops it by the policy.
@@ -14,8 +12,8 @@ namespace hyperframes {
 class outlet {
 public:
   struct sent {
-    std::vector<mailbox::entry> out; ///< to be sent now, in order
-    std::optional<item> dropped;     ///< by the policy; its frames need outcomes
+    std::optional<item> out;     ///< to be sent now
+    std::optional<item> dropped; ///< by the policy; its frames need outcomes
   };
 
   outlet(edge_index edge, stage_index target, const edge_limits& limits);
@@ -27,7 +25,7 @@ public:
   bool put_end(const stream_end& end);
   /// More credit. @returns what can be sent now. Throws `std::logic_error` where more comes back
   /// than was used.
-  std::vector<mailbox::entry> grant(const credit_message& credit);
+  recycled_vector<mailbox::entry> grant(const credit_message& credit);
 
   /// A blocking edge that has something waiting: its stage must not be given more work.
   bool blocked() const { return limits_.overflow == overflow_policy::block && waiting_items_ > 0; }
@@ -55,7 +53,7 @@ private:
     std::uint32_t under_way = 0;
     std::uint64_t bytes = 0;
     std::uint32_t items_waiting = 0;
-    std::deque<mailbox::entry> waiting;
+    recycled_deque<mailbox::entry> waiting;
   };
   lane_state& lane(stream_index index);
   bool admits(const lane_state& l, std::uint64_t bytes) const;

@@ -24,8 +24,8 @@ struct detection {
 
 /// What a model said about one frame.
 struct inference {
-  std::vector<classification> classes; ///< best first
-  std::vector<detection> boxes;        ///< best first
+  recycled_vector<classification> classes; ///< best first
+  recycled_vector<detection> boxes;      ///< best first
   std::vector<tensor> raw;             ///< one per output, without the batch axis
 };
 using inference_ptr = std::shared_ptr<const inference>;
@@ -45,8 +45,8 @@ struct result {
     std::int32_t refers_to = -1;       ///< slot that carries the result of the whole hyperframe
   };
   hyperframe_descriptor descriptor;
-  std::vector<slot_result> slots; ///< [B]
-  std::vector<frame> frames;      ///< as in `hyperframe`
+  recycled_vector<slot_result> slots; ///< [B]
+  recycled_vector<frame> frames; ///< as in `hyperframe`
   label_names labels;
   graph_time dispatched{}, inferred{};
   std::uint32_t worker = 0;

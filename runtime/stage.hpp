@@ -78,7 +78,7 @@ struct stage_plan {
 /// Work that may block, done on a thread of ours; what it returns comes back as `stage::on_done`.
 struct blocking_work {
   std::uint32_t lane = 0; ///< lanes work side by side, each in order
-  std::function<std::shared_ptr<void>()> run;
+  recycled_function<std::shared_ptr<void>> run;
   std::optional<duration> simulated{}; ///< how long it takes on the virtual clock
 };
 

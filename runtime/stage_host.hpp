@@ -201,7 +201,7 @@ private:
   bool done_ = false;
   std::uint64_t generation_ = 0; ///< of the logic object; completions of older ones are ignored
   std::uint32_t own_queued_ = 0; ///< items in the logic's own queue
-  std::deque<std::uint64_t> own_bytes_; ///< theirs; on edges that are bounded by bytes only
+  recycled_deque<std::uint64_t> own_bytes_; ///< theirs; on edges that are bounded by bytes only
   bool restarts_ = false;               ///< where it fails
   restart_times restart_times_;
   graph_time restart_at_ = never; ///< of a stage that pauses

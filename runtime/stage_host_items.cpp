@@ -217,7 +217,7 @@ void stage_host::give_to_logic(const stream_end& end) {
 void stage_host::give_to_logic(item i) {
   auto& numbers = env_.numbers.stage(wiring_.self);
   numbers.items_in.fetch_add(1, relaxed);
-  in_hand_.take();
+  in_hand_.clear();
   outcome_batch delivered;
   if (account_) {
     // A sink without an unbundle above it: what it has taken is delivered.
@@ -233,7 +233,7 @@ void stage_host::give_to_logic(item i) {
   add_outcomes(i, outcome::failed, reason::stage_failed, in_hand_);
   const auto begin = read_at_;
   logic_->on_item(std::move(i), *this);
-  in_hand_.take();
+  in_hand_.clear();
   for (const auto& range : delivered.ranges())
     account(range);
   give_complete_ends();
@@ -258,8 +258,8 @@ void stage_host::emit(item i, std::size_t output) {
     if (wiring_.outputs[e].from_port != output)
       continue;
     auto sent = outlets_[e].put(i);
-    for (auto& entry : sent.out)
-      send(outlets_[e], std::move(entry));
+    if (sent.out)
+      send(outlets_[e], std::move(*sent.out));
     if (!sent.dropped)
       continue;
     env_.numbers.edge(outlets_[e].edge()).drops.fetch_add(1, relaxed);

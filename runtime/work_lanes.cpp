@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <optional>
 #include <thread>
 
@@ -13,7 +12,7 @@ namespace hyperframes {
 struct work_lanes::lane {
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<job> jobs;
+  recycled_deque<job> jobs;
   bool closing = false;
   bool finished = false;
   std::optional<std::chrono::steady_clock::time_point> since; ///< in a job

@@ -1,8 +1,9 @@
 #pragma once
 
+#include "runtime/recycled.hpp"
+
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <map>
@@ -16,7 +17,7 @@ namespace hyperframes {
 /// A job that hangs cannot be ended: `close` leaves its thread behind with what the job holds.
 class work_lanes {
 public:
-  using job = std::function<void()>;
+  using job = recycled_function<void>;
   work_lanes() = default;
   work_lanes(const work_lanes&) = delete;
   work_lanes& operator=(const work_lanes&) = delete;

@@ -9,7 +9,7 @@ namespace {
 
 /// A result that owns the part's frames only: the rest of a split hyperframe comes with other parts.
 std::shared_ptr<result> result_of(const batch& work, const batch::part& part, const model& m) {
-  auto r = std::make_shared<result>();
+  auto r = make_recycled<result>();
   r->descriptor = part.source->descriptor;
   auto& slots = r->descriptor.slots;
   for (std::uint32_t s = 0; s < slots.size(); ++s)
@@ -100,7 +100,7 @@ std::span<const std::byte> batch_runner::bring_together(const batch& work, std::
   return {scratch_.data(), bytes};
 }
 
-expected<std::vector<inference_ptr>> batch_runner::try_run(std::size_t first, std::size_t count) {
+expected<recycled_vector<inference_ptr>> batch_runner::try_run(std::size_t first, std::size_t count) {
   const infer_input input{data_.subspan(first * slot_bytes_, count * slot_bytes_),
                           static_cast<std::uint32_t>(count),
                           std::span{geometry_}.subspan(first, count),
@@ -143,7 +143,7 @@ void batch_runner::bisect(std::size_t first, std::size_t count, std::size_t unit
 }
 
 void batch_runner::take(std::size_t first, std::size_t count,
-                        const std::vector<inference_ptr>& inferred, std::size_t unit,
+                        const recycled_vector<inference_ptr>& inferred, std::size_t unit,
                         batch_outcome& into) {
   for (std::size_t begin = 0; begin < count; begin += unit) {
     const auto end = std::min(count, begin + unit);

@@ -13,7 +13,7 @@ namespace hyperframes {
 /// What became of one batch.
 struct batch_outcome {
   /// One for each part of the batch; slots outside of the part own nothing in its descriptor.
-  std::vector<std::shared_ptr<result>> results;
+  recycled_vector<std::shared_ptr<result>> results;
   std::size_t bytes_copied = 0;   ///< to bring the parts' tensors together
   std::vector<std::string> errors; ///< why frames failed, each sentence once
   std::string lost;                ///< why the worker cannot go on; then there are no results
@@ -41,8 +41,8 @@ private:
   };
   void run_together(const batch& work, std::size_t first_part, std::size_t parts, batch_outcome& into);
   void bisect(std::size_t first, std::size_t count, std::size_t unit, batch_outcome& into);
-  expected<std::vector<inference_ptr>> try_run(std::size_t first, std::size_t count);
-  void take(std::size_t first, std::size_t count, const std::vector<inference_ptr>& inferred,
+  expected<recycled_vector<inference_ptr>> try_run(std::size_t first, std::size_t count);
+  void take(std::size_t first, std::size_t count, const recycled_vector<inference_ptr>& inferred,
             std::size_t unit, batch_outcome& into);
   void reject(std::size_t first, std::size_t count, batch_outcome& into);
   std::span<const std::byte> bring_together(const batch& work, std::size_t first_part,

@@ -20,7 +20,7 @@ public:
         "/usr/share/opencv4/haarcascades"));
   }
 
-  std::vector<detection> find(const cv::Mat& picture) override {
+  recycled_vector<detection> find(const cv::Mat& picture) override {
     const auto size = [](const std::optional<pixel_size>& s) {
       return s ? cv::Size(static_cast<int>(s->width), static_cast<int>(s->height)) : cv::Size();
     };
@@ -29,7 +29,7 @@ public:
     cascade_.detectMultiScale(
       picture, found_, hits_, settings_.scale.value_or(1.1), settings_.neighbours.value_or(3), 0,
       size(settings_.least), size(settings_.most));
-    std::vector<detection> result;
+    recycled_vector<detection> result;
     for (std::size_t i = 0; i < found_.size(); ++i)
       result.push_back(detection_from(found_[i], static_cast<float>(hits_[i])));
     return result;

@@ -14,7 +14,7 @@ public:
     std::string name, pack_spec pack, std::uint32_t most, std::unique_ptr<detector> made)
     : name_(std::move(name)), pack_(pack), most_(most), detector_(std::move(made)) {}
 
-  expected<std::vector<inference_ptr>> run(const infer_input& input) override try {
+  expected<recycled_vector<inference_ptr>> run(const infer_input& input) override try {
     auto pack = pack_;
     if (pack.width == 0) {
       pack.width = input.width;
@@ -28,7 +28,7 @@ public:
       return refuse(
         "expected " + std::to_string(pack.slot_bytes())
         + " bytes, a geometry and a mask for each of " + std::to_string(input.slots) + " slots");
-    std::vector<inference_ptr> results(input.slots);
+    recycled_vector<inference_ptr> results(input.slots);
     for (std::uint32_t s = 0; s < input.slots; ++s) {
       if (!input.valid.empty() && !input.valid[s])
         continue;
@@ -36,7 +36,7 @@ public:
       const cv::Mat picture(
         static_cast<int>(pack.height), static_cast<int>(pack.width),
         CV_8UC(static_cast<int>(pack.channel_count())), const_cast<std::byte*>(pixels));
-      auto result = std::make_shared<inference>();
+      auto result = make_recycled<inference>();
       auto found = detector_->find(picture);
       std::stable_sort(
         found.begin(), found.end(), [](const auto& a, const auto& b) { return a.score > b.score; });

@@ -19,7 +19,7 @@ class detector {
 public:
   virtual ~detector() = default;
   /// @returns boxes in `picture`'s pixels, in any order. May throw `cv::Exception`.
-  virtual std::vector<detection> find(const cv::Mat& picture) = 0;
+  virtual recycled_vector<detection> find(const cv::Mat& picture) = 0;
 };
 
 /// Makes a detector; throws `failure` where its model cannot be read.

@@ -15,7 +15,7 @@ public:
     hog_.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
   }
 
-  std::vector<detection> find(const cv::Mat& picture) override {
+  recycled_vector<detection> find(const cv::Mat& picture) override {
     // Smaller than the detection window: nobody can be in it.
     if (picture.cols < hog_.winSize.width || picture.rows < hog_.winSize.height)
       return {};
@@ -25,7 +25,7 @@ public:
     hog_.detectMultiScale(
       picture, found_, weights_, settings_.threshold.value_or(0), {stride, stride}, {},
       settings_.scale.value_or(1.05), settings_.group.value_or(2));
-    std::vector<detection> result;
+    recycled_vector<detection> result;
     for (std::size_t i = 0; i < found_.size(); ++i)
       result.push_back(detection_from(found_[i], static_cast<float>(weights_[i])));
     return result;

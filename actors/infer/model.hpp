@@ -38,7 +38,7 @@ public:
   /// result, it stands on the last valid one of them.
   /// An error says why the batch failed; the session can be used again. A model that gives NaN
   /// for one slot fails the batch, so that bisecting finds that slot.
-  virtual expected<std::vector<inference_ptr>> run(const infer_input& input) = 0;
+  virtual expected<recycled_vector<inference_ptr>> run(const infer_input& input) = 0;
 };
 
 /// What a graph knows of a model before it runs. Immutable, shared by its sessions.

@@ -38,14 +38,14 @@ void append_as(data_type type, float value, std::vector<std::byte>& bytes) {
 
 } // namespace
 
-std::vector<std::int64_t> shape_of(const network_plan& plan, const network_input& input) {
-  auto shape = plan.input_shape;
+void shape_of(
+  const network_plan& plan, const network_input& input, std::vector<std::int64_t>& shape) {
+  shape = plan.input_shape;
   shape[0] = input.samples;
   const bool nchw = plan.pack.layout == tensor_layout::nchw;
   const auto rank = shape.size();
   shape[rank - (nchw ? 2 : 3)] = input.height;
   shape[rank - (nchw ? 1 : 2)] = input.width;
-  return shape;
 }
 
 std::pair<std::vector<std::byte>, std::vector<std::int64_t>>
@@ -106,8 +106,8 @@ struct network_session::work {
   pixel_size slot;
   std::size_t sample_bytes = 0;
   std::uint32_t samples = 0;
-  std::vector<std::uint32_t> chosen; ///< samples that are computed, ascending
-  std::vector<inference_ptr> results;
+  recycled_vector<std::uint32_t> chosen; ///< samples that are computed, ascending
+  recycled_vector<inference_ptr> results;
 
   bool valid(std::size_t s) const { return input.valid.empty() || input.valid[s] != 0; }
   /// The last valid slot of slots [first, first + count), or -1.
@@ -123,7 +123,7 @@ network_session::network_session(
   std::shared_ptr<const network_plan> plan, std::unique_ptr<network_executor> executor)
   : plan_(std::move(plan)), executor_(std::move(executor)) {}
 
-expected<std::vector<inference_ptr>> network_session::run(const infer_input& input) {
+expected<recycled_vector<inference_ptr>> network_session::run(const infer_input& input) {
   const auto refuse = [this](const std::string& sentence) {
     return make_error(errc::model_failed, plan_->facts.file, sentence);
   };
@@ -241,12 +241,12 @@ expected<inference_ptr> network_session::decode(
       top_classes(floats_of(view, scratch_), plan_->output.softmax, plan_->output.top_k);
     if (!classes)
       return classes.error();
-    auto result = std::make_shared<inference>();
+    auto result = make_recycled<inference>();
     result->classes = std::move(*classes);
     return inference_ptr{std::move(result)};
   }
   if (plan_->decode == decode_kind::raw) {
-    auto result = std::make_shared<inference>();
+    auto result = make_recycled<inference>();
     for (const auto& out : outputs)
       result->raw.push_back(copy_of(of_sample(out, sample, plan_->result_per_sample)));
     return inference_ptr{std::move(result)};
@@ -263,7 +263,7 @@ expected<inference_ptr> network_session::decode_boxes(
   const auto side = [](const tensor_view& v, std::size_t axis) {
     return static_cast<std::size_t>(v.shape[axis]);
   };
-  const auto found = [&]() -> expected<std::vector<detection>> {
+  const auto found = [&]() -> expected<recycled_vector<detection>> {
     if (rows_name_pictures(view) && plan_->decode == decode_kind::ssd)
       return ssd_rows(values, static_cast<std::int32_t>(sample), plan_->output.ssd, slot, limits);
     const auto misshapen = [&] {
@@ -278,10 +278,10 @@ expected<inference_ptr> network_session::decode_boxes(
     if (view.shape.size() != 2)
       return misshapen();
     if (plan_->decode == decode_kind::yolov5)
-      return side(view, 1) < 6 ? expected<std::vector<detection>>{misshapen()}
+      return side(view, 1) < 6 ? expected<recycled_vector<detection>>{misshapen()}
                                : yolov5_boxes(values, side(view, 0), side(view, 1), limits);
     if (plan_->decode == decode_kind::yolov8)
-      return side(view, 0) < 5 ? expected<std::vector<detection>>{misshapen()}
+      return side(view, 0) < 5 ? expected<recycled_vector<detection>>{misshapen()}
                                : yolov8_boxes(values, side(view, 0), side(view, 1), limits);
     const auto scores = of_sample(outputs[plan_->scores_output], sample, plan_->result_per_sample);
     if (
@@ -293,7 +293,7 @@ expected<inference_ptr> network_session::decode_boxes(
   }();
   if (!found)
     return found.error();
-  auto result = std::make_shared<inference>();
+  auto result = make_recycled<inference>();
   result->boxes = in_frame(suppress(*found, limits), geometry);
   return inference_ptr{std::move(result)};
 }

@@ -92,7 +92,8 @@ public:
 };
 
 /// The input's shape for a run of `input.samples`.
-std::vector<std::int64_t> shape_of(const network_plan& plan, const network_input& input);
+void shape_of(
+  const network_plan& plan, const network_input& input, std::vector<std::int64_t>& shape);
 
 /// A further input's values for a run of `samples`, as bytes of its type, and its shape.
 std::pair<std::vector<std::byte>, std::vector<std::int64_t>>
@@ -109,7 +110,7 @@ class network_session final : public infer_session {
 public:
   network_session(
     std::shared_ptr<const network_plan> plan, std::unique_ptr<network_executor> executor);
-  expected<std::vector<inference_ptr>> run(const infer_input& input) override;
+  expected<recycled_vector<inference_ptr>> run(const infer_input& input) override;
 
 private:
   struct work;

@@ -90,20 +90,24 @@ public:
   }
 
   expected<std::span<const tensor_view>> execute(const network_input& input) override try {
-    std::vector<Ort::Value> inputs;
-    inputs.reserve(input_names_.size());
+    inputs_.clear();
     prepare_further(input.samples);
     auto next = further_.begin();
     for (std::size_t i = 0; i < input_names_.size(); ++i)
-      inputs.push_back(i == plan_->frames_input ? frames(input) : next++->view(memory_));
-    outputs_ = session_.Run(
-      Ort::RunOptions{nullptr}, input_names_.data(), inputs.data(), inputs.size(),
-      output_names_.data(), output_names_.size());
+      inputs_.push_back(i == plan_->frames_input ? frames(input) : next++->view(memory_));
+    outputs_.clear();
+    for (std::size_t i = 0; i < output_names_.size(); ++i)
+      outputs_.emplace_back(nullptr); // the run makes them
+    session_.Run(
+      Ort::RunOptions{nullptr}, input_names_.data(), inputs_.data(), inputs_.size(),
+      output_names_.data(), outputs_.data(), outputs_.size());
     shapes_.resize(outputs_.size());
     views_.resize(outputs_.size());
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       const auto info = outputs_[i].GetTensorTypeAndShapeInfo();
-      shapes_[i] = info.GetShape();
+      shapes_[i].resize(info.GetDimensionsCount());
+      // GetShape would allocate
+      Ort::ThrowOnError(Ort::GetApi().GetDimensions(info, shapes_[i].data(), shapes_[i].size()));
       const auto type = type_from_onnx(static_cast<int>(info.GetElementType()));
       if (!type)
         return make_error(
@@ -133,7 +137,7 @@ private:
 
   /// The caller's memory, not copied; ONNX Runtime does not write to inputs.
   Ort::Value frames(const network_input& input) {
-    frames_shape_ = shape_of(*plan_, input);
+    shape_of(*plan_, input, frames_shape_);
     std::size_t bytes = size_of(plan_->pack.type);
     for (auto side : frames_shape_)
       bytes *= static_cast<std::size_t>(side);
@@ -160,7 +164,7 @@ private:
   std::vector<std::int64_t> frames_shape_;
   std::vector<held_value> further_;
   std::uint32_t further_samples_ = 0;
-  std::vector<Ort::Value> outputs_;
+  std::vector<Ort::Value> inputs_, outputs_;
   std::vector<std::vector<std::int64_t>> shapes_;
   std::vector<tensor_view> views_;
 };

@@ -130,7 +130,8 @@ public:
   }
 
   expected<std::span<const tensor_view>> execute(const network_input& input) override try {
-    set_input(plan_->facts.inputs[plan_->frames_input].name, shape_of(*plan_, input), input.data);
+    shape_of(*plan_, input, frames_shape_);
+    set_input(plan_->facts.inputs[plan_->frames_input].name, frames_shape_, input.data);
     for (auto further : plan_->further) {
       further.type = data_type::float32;
       const auto [bytes, shape] = values_of(further, input.samples);
@@ -182,6 +183,7 @@ private:
   cv::dnn::Net net_;
   std::vector<cv::String> names_;
   std::vector<cv::Mat> outputs_;
+  std::vector<std::int64_t> frames_shape_;
   std::vector<std::vector<std::int64_t>> shapes_;
   std::vector<tensor_view> views_;
 };

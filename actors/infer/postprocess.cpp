@@ -42,7 +42,7 @@ public:
       kept_.push_back(box);
   }
 
-  expected<std::vector<detection>> take() {
+  expected<recycled_vector<detection>> take() {
     if (seen_ > 0 && bad_ == seen_)
       return not_a_number("the model gave box scores");
     return std::move(kept_);
@@ -51,7 +51,7 @@ public:
 private:
   float least_;
   std::size_t seen_ = 0, bad_ = 0;
-  std::vector<detection> kept_;
+  recycled_vector<detection> kept_;
 };
 
 detection from_centre(float x, float y, float width, float height, float score, std::size_t label) {
@@ -141,7 +141,27 @@ std::span<const float> floats_of(const tensor_view& view, std::vector<float>& sc
 
 // --- classes
 
-expected<std::vector<classification>>
+namespace {
+
+/// The `k` largest with their places, largest first; of equal ones the first.
+recycled_vector<classification> best_scores(std::span<const float> scores, std::size_t k) {
+  recycled_vector<classification> best;
+  best.reserve(std::min(k, scores.size()));
+  for (std::size_t i = 0; i < scores.size() && k > 0; ++i) {
+    if (best.size() == k && scores[i] <= best.back().score)
+      continue;
+    if (best.size() == k)
+      best.pop_back();
+    const auto before = std::ranges::find_if(
+      best, [&](const classification& c) { return c.score < scores[i]; });
+    best.insert(before, {static_cast<std::int32_t>(i), scores[i]});
+  }
+  return best;
+}
+
+} // namespace
+
+expected<recycled_vector<classification>>
 top_classes(std::span<const float> scores, softmax_rule rule, std::uint32_t k) {
   if (scores.empty())
     return make_error(errc::model_failed, "output", "there are no class scores");
@@ -154,33 +174,22 @@ top_classes(std::span<const float> scores, softmax_rule rule, std::uint32_t k) {
   const bool apply = rule == softmax_rule::always
                      || (rule == softmax_rule::automatic && scores.size() > 1 && !probabilities);
 
-  std::vector<std::int32_t> order(scores.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto kept = std::min<std::size_t>(k, scores.size());
-  const auto value = [&](std::int32_t i) { return scores[static_cast<std::size_t>(i)]; };
-  std::partial_sort(
-    order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-    [&](auto a, auto b) { return value(a) != value(b) ? value(a) > value(b) : a < b; });
-
   // The largest is taken away first, so that no exponential overflows.
   double total = 1;
   if (apply)
     total = std::accumulate(
       scores.begin(), scores.end(), 0.0,
       [&, top = double(*most)](double n, float s) { return n + std::exp(double(s) - top); });
-  std::vector<classification> result;
-  result.reserve(kept);
-  for (std::size_t i = 0; i < kept; ++i) {
-    const double score = value(order[i]);
-    result.push_back(
-      {order[i], static_cast<float>(apply ? std::exp(score - double(*most)) / total : score)});
-  }
-  return result;
+  auto best = best_scores(scores, k);
+  if (apply)
+    for (auto& c : best)
+      c.score = static_cast<float>(std::exp(double(c.score) - double(*most)) / total);
+  return best;
 }
 
 // --- boxes
 
-expected<std::vector<detection>> yolov5_boxes(
+expected<recycled_vector<detection>> yolov5_boxes(
   std::span<const float> values, std::size_t boxes, std::size_t columns,
   const detection_limits& limits) {
   candidates found(limits);
@@ -203,7 +212,7 @@ expected<std::vector<detection>> yolov5_boxes(
   return found.take();
 }
 
-expected<std::vector<detection>> yolov8_boxes(
+expected<recycled_vector<detection>> yolov8_boxes(
   std::span<const float> values, std::size_t rows, std::size_t boxes,
   const detection_limits& limits) {
   // Row by row, as the values lie in memory.
@@ -229,7 +238,7 @@ expected<std::vector<detection>> yolov8_boxes(
   return found.take();
 }
 
-expected<std::vector<detection>> ssd_boxes(
+expected<recycled_vector<detection>> ssd_boxes(
   std::span<const float> boxes, std::span<const float> scores, std::size_t classes,
   const ssd_rule& rule, pixel_size slot, const detection_limits& limits) {
   candidates found(limits);
@@ -250,7 +259,7 @@ expected<std::vector<detection>> ssd_boxes(
   return found.take();
 }
 
-expected<std::vector<detection>> ssd_rows(
+expected<recycled_vector<detection>> ssd_rows(
   std::span<const float> rows, std::int32_t picture, const ssd_rule& rule, pixel_size slot,
   const detection_limits& limits) {
   candidates found(limits);
@@ -269,10 +278,10 @@ expected<std::vector<detection>> ssd_rows(
   return found.take();
 }
 
-std::vector<detection> suppress(std::vector<detection> boxes, const detection_limits& limits) {
+recycled_vector<detection> suppress(recycled_vector<detection> boxes, const detection_limits& limits) {
   std::stable_sort(
     boxes.begin(), boxes.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
-  std::vector<detection> kept;
+  recycled_vector<detection> kept;
   for (const auto& box : boxes) {
     if (kept.size() >= limits.max)
       break;
@@ -285,10 +294,10 @@ std::vector<detection> suppress(std::vector<detection> boxes, const detection_li
   return kept;
 }
 
-std::vector<detection> in_frame(std::vector<detection> boxes, const slot_geometry& g) {
+recycled_vector<detection> in_frame(recycled_vector<detection> boxes, const slot_geometry& g) {
   const auto width = static_cast<float>(g.frame_width);
   const auto height = static_cast<float>(g.frame_height);
-  std::vector<detection> result;
+  recycled_vector<detection> result;
   result.reserve(boxes.size());
   for (auto box : boxes) {
     const float left = std::clamp((box.x - g.offset_x) / g.scale_x, 0.0F, width);

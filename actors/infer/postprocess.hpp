@@ -44,7 +44,7 @@ enum class softmax_rule : std::uint8_t {
 
 /// @returns the `k` best classes, best first, scores in 0..1 where softmax was applied; an error
 /// where a score is not finite or there are none. One single score is left as it is by `automatic`.
-expected<std::vector<classification>>
+expected<recycled_vector<classification>>
 top_classes(std::span<const float> scores, softmax_rule rule, std::uint32_t k);
 
 /// Which boxes are kept.
@@ -56,11 +56,11 @@ struct detection_limits {
 
 /// [boxes, 5 + classes]: centre x, centre y, width, height (slot pixels), objectness, class scores.
 /// score = objectness * best class score.
-expected<std::vector<detection>> yolov5_boxes(
+expected<recycled_vector<detection>> yolov5_boxes(
   std::span<const float> values, std::size_t boxes, std::size_t columns,
   const detection_limits& limits);
 /// [4 + classes, boxes]: the same without objectness, one column per box.
-expected<std::vector<detection>> yolov8_boxes(
+expected<recycled_vector<detection>> yolov8_boxes(
   std::span<const float> values, std::size_t rows, std::size_t boxes,
   const detection_limits& limits);
 
@@ -77,18 +77,18 @@ struct ssd_rule {
 };
 
 /// [boxes, 4] and [boxes, classes]. @param width, height of the slot in pixels.
-expected<std::vector<detection>> ssd_boxes(
+expected<recycled_vector<detection>> ssd_boxes(
   std::span<const float> boxes, std::span<const float> scores, std::size_t classes,
   const ssd_rule& rule, pixel_size slot, const detection_limits& limits);
 /// [K, 7]: picture, class, score, left, top, right, bottom; rows of other pictures are passed over.
-expected<std::vector<detection>> ssd_rows(
+expected<recycled_vector<detection>> ssd_rows(
   std::span<const float> rows, std::int32_t picture, const ssd_rule& rule, pixel_size slot,
   const detection_limits& limits);
 
 /// Greedy non-maximum suppression per class. @returns at most `limits.max` boxes, best first.
-std::vector<detection> suppress(std::vector<detection> boxes, const detection_limits& limits);
+recycled_vector<detection> suppress(recycled_vector<detection> boxes, const detection_limits& limits);
 
 /// From slot pixels to the frame's, clipped to the frame; what lies outside of it is left out.
-std::vector<detection> in_frame(std::vector<detection> boxes, const slot_geometry& geometry);
+recycled_vector<detection> in_frame(recycled_vector<detection> boxes, const slot_geometry& geometry);
 
 } // namespace hyperframes

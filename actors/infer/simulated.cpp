@@ -9,9 +9,9 @@ namespace {
 /// Says nothing of a frame; what it is for is the time that it takes.
 class simulated_session final : public infer_session {
 public:
-  expected<std::vector<inference_ptr>> run(const infer_input& input) override {
+  expected<recycled_vector<inference_ptr>> run(const infer_input& input) override {
     static const auto nothing = std::make_shared<const inference>();
-    std::vector<inference_ptr> result(input.slots);
+    recycled_vector<inference_ptr> result(input.slots);
     for (std::uint32_t s = 0; s < input.slots; ++s)
       if (input.valid.empty() || input.valid[s])
         result[s] = nothing;

@@ -128,7 +128,7 @@ void faulty_session::arm(std::optional<worker_fault_kind> fault) {
   hit_ = nullptr;
 }
 
-expected<std::vector<inference_ptr>> faulty_session::run(const infer_input& input) {
+expected<recycled_vector<inference_ptr>> faulty_session::run(const infer_input& input) {
   if (!fault_ || input.slots == 0)
     return inside_->run(input);
   const auto slot_bytes = input.data.size() / input.slots;

@@ -49,7 +49,7 @@ public:
   /// From now on, until it is armed anew, `failing` or `wrong_shape` hits every run that holds the first
   /// valid slot of the next one.
   void arm(std::optional<worker_fault_kind> fault);
-  expected<std::vector<inference_ptr>> run(const infer_input& input) override;
+  expected<recycled_vector<inference_ptr>> run(const infer_input& input) override;
 
 private:
   std::unique_ptr<infer_session> inside_;

@@ -30,8 +30,8 @@ bool worker_pool::warmed(std::uint32_t lane) {
   return std::ranges::all_of(workers_, &worker::warm);
 }
 
-std::vector<worker_pool::assignment> worker_pool::assign(graph_time now) {
-  std::vector<assignment> result;
+recycled_vector<worker_pool::assignment> worker_pool::assign(graph_time now) {
+  recycled_vector<assignment> result;
   while (!queue_.empty() && !too_far_ahead()) {
     const auto least = std::ranges::min_element(workers_, {}, [this](const worker& w) {
       return w.warm ? w.under_way.size() : options_.depth;

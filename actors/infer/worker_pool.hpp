@@ -4,7 +4,6 @@
 #include "runtime/time.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,7 +57,7 @@ public:
 
   void add(batch_ptr work) { queue_.push_back({std::move(work), 0}); }
   /// @returns what is to be started now, in order.
-  std::vector<assignment> assign(graph_time now);
+  recycled_vector<assignment> assign(graph_time now);
   /// The lane has finished its batch. @returns the batch.
   batch_ptr finished(std::uint32_t lane, graph_time now);
   /// The lane's worker is gone, or is given up. Throws `failure` after too many.
@@ -83,7 +82,7 @@ private:
   struct worker {
     std::uint32_t lane = 0;
     bool warm = false;
-    std::deque<job> under_way;
+    recycled_deque<job> under_way;
     graph_time since = never; ///< the first of them runs since then
   };
   bool too_far_ahead() const;
@@ -92,7 +91,7 @@ private:
 
   worker_pool_options options_;
   std::vector<worker> workers_;
-  std::deque<job> queue_;
+  recycled_deque<job> queue_;
   std::uint32_t next_lane_;
   std::uint32_t replaced_ = 0;
 };

@@ -181,7 +181,13 @@ struct settable_clock final : clock {
 };
 
 /// "frame", the sentence of a note, "end".
-std::vector<std::string> words_of(std::deque<reader_event> events) {
+reader_events taken_from(camera_reader& reader) {
+  reader_events events;
+  reader.take(events);
+  return events;
+}
+
+std::vector<std::string> words_of(const reader_events& events) {
   std::vector<std::string> words;
   for (const auto& e : events)
     if (std::holds_alternative<arrived_frame>(e))
@@ -209,10 +215,10 @@ TEST_CASE("a file is read while there are permits, a live source always") {
     CAPTURE(live);
     auto reader = reader_of({at(0), at(1), at(2)}, live, 2);
     reader.step(time, 10);
-    CHECK(words_of(reader.take()) == (live ? words{"frame", "frame", "frame", "end"} : words{"frame", "frame"}));
+    CHECK(words_of(taken_from(reader)) == (live ? words{"frame", "frame", "frame", "end"} : words{"frame", "frame"}));
     reader.give_permits(1);
     reader.step(time, 10);
-    CHECK(words_of(reader.take()) == (live ? words{} : words{"frame"}));
+    CHECK(words_of(taken_from(reader)) == (live ? words{} : words{"frame"}));
     reader.give_permits(1);
     reader.step(time, 10);
     CHECK(reader.finished());
@@ -227,13 +233,13 @@ TEST_CASE("what reading a frame took of its thread's CPU time comes with it")  {
   } time;
   auto reader = reader_of({at(0), at(1)}, true, 2);
   reader.step(time, 10);
-  for (const auto& e : reader.take())
+  for (const auto& e : taken_from(reader))
     if (const auto* f = std::get_if<arrived_frame>(&e))
       CHECK(f->cpu == milliseconds{3});
   settable_clock virtual_time;
   auto other = reader_of({at(0)}, true, 2);
   other.step(virtual_time, 10);
-  CHECK(std::get<arrived_frame>(other.take().front()).cpu == duration{});
+  CHECK(std::get<arrived_frame>(taken_from(other).front()).cpu == duration{});
 }
 
 TEST_CASE("a reader comes back when its camera says so, and takes turns") {
@@ -242,7 +248,7 @@ TEST_CASE("a reader comes back when its camera says so, and takes turns") {
   CHECK(reader.step(time, 10) == 70_ms);
   time.t = 70_ms;
   CHECK(reader.step(time, 1) == 70_ms); // its turn is over, and more is due
-  CHECK(words_of(reader.take()) == words{"frame", "frame"});
+  CHECK(words_of(taken_from(reader)) == words{"frame", "frame"});
 }
 
 TEST_CASE("after an error a live source is opened again, later each time; a file ends") {
@@ -256,14 +262,14 @@ TEST_CASE("after an error a live source is opened again, later each time; a file
   time.t = graph_time{std::chrono::seconds{3}};
   live.step(time, 10);
   CHECK(listed_camera::opened == 3);
-  CHECK(words_of(live.take())
+  CHECK(words_of(taken_from(live))
         == words{"frame", "no signal; it is opened again in 1 s", "no signal; it is opened again in 2 s",
                  "frame", "end"});
 
   auto file = reader_of({at(0), broken, at(1)}, false, 5);
   file.step(time, 10);
   CHECK(file.finished());
-  CHECK(words_of(file.take()) == words{"frame", "no signal; the stream ends here", "end"});
+  CHECK(words_of(taken_from(file)) == words{"frame", "no signal; the stream ends here", "end"});
 }
 
 TEST_CASE("a reader that is told to finish ends its stream") {
@@ -272,7 +278,7 @@ TEST_CASE("a reader that is told to finish ends its stream") {
   reader.step(time, 10);
   reader.finish();
   reader.step(time, 10);
-  CHECK(words_of(reader.take()) == words{"frame", "end"});
+  CHECK(words_of(taken_from(reader)) == words{"frame", "end"});
 }
 
 TEST_CASE("what a camera throws is an error of the camera, not the end of the process") {
@@ -295,6 +301,6 @@ TEST_CASE("what a camera throws is an error of the camera, not the end of the pr
   camera_reader reader{std::make_unique<throwing_camera>(), info, {"cam1", ".", 4, 1}, [] {}};
   time.t = reader.step(time, 10);
   reader.step(time, 10);
-  CHECK(words_of(reader.take())
+  CHECK(words_of(taken_from(reader))
         == words{"no driver; it is opened again in 1 s", "no signal; it is opened again in 2 s"});
 }

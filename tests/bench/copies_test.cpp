@@ -45,3 +45,11 @@ TEST_CASE("a third write of pixels, a copy and an allocation in ten frames are t
   CHECK_FALSE(report(0.09, 2.01, 0).met());
   CHECK_FALSE(report(0.09, 2, 1).met());
 }
+
+TEST_CASE(
+  "in steady state no frame costs a heap allocation of our own, and pixels are written twice") {
+  const auto run = copies_once({});
+  CHECK(run.at(0) < 0.1);
+  CHECK(run.at(3) == 2);
+  CHECK(run.at(4) == 0);
+}

@@ -33,11 +33,11 @@ struct script {
 class scripted_session final : public infer_session {
 public:
   explicit scripted_session(std::shared_ptr<script> s) : script_(std::move(s)) {}
-  expected<std::vector<inference_ptr>> run(const infer_input& input) override {
+  expected<recycled_vector<inference_ptr>> run(const infer_input& input) override {
     // Never destroyed: a session that hung may come back when the process ends.
     static const auto& nothing = *new inference_ptr{std::make_shared<const inference>()};
     if (!std::exchange(warm_, true))
-      return std::vector<inference_ptr>(input.slots, nothing);
+      return recycled_vector<inference_ptr>(input.slots, nothing);
     switch (script_->next()) {
       case script::act::hang:
         script_->hangs->pass();
@@ -47,7 +47,7 @@ public:
       case script::act::work:
         break;
     }
-    return std::vector<inference_ptr>(input.slots, nothing);
+    return recycled_vector<inference_ptr>(input.slots, nothing);
   }
 
 private:

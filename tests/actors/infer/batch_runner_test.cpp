@@ -38,9 +38,9 @@ private:
 class byte_session final : public infer_session {
 public:
   explicit byte_session(const byte_model& m) : model_(m) {}
-  expected<std::vector<inference_ptr>> run(const infer_input& in) override {
+  expected<recycled_vector<inference_ptr>> run(const infer_input& in) override {
     model_.runs.push_back(in.slots);
-    std::vector<inference_ptr> result(in.slots);
+    recycled_vector<inference_ptr> result(in.slots);
     const auto unit = model_.result_per_slot() ? 1
                       : model_.time_axis() > 0 ? model_.time_axis()
                                                : in.slots;
@@ -90,7 +90,7 @@ hyperframe_ptr frames_of(buffer_pool& pool, const std::vector<int>& values) {
   return h;
 }
 
-batch batch_of(std::vector<batch::part> parts) {
+batch batch_of(recycled_vector<batch::part> parts) {
   batch b;
   for (const auto& p : parts)
     b.slots += p.count;

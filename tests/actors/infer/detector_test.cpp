@@ -36,7 +36,7 @@ frame frame_of(const cv::Mat& picture) {
   return f;
 }
 
-std::vector<detection> found_in(const model& m, const cv::Mat& picture) {
+recycled_vector<detection> found_in(const model& m, const cv::Mat& picture) {
   auto spec = m.input();
   if (spec.width == 0) {
     spec.width = static_cast<std::uint32_t>(picture.cols);

@@ -33,7 +33,7 @@ model_ptr load(const settings& s) {
   return *loaded;
 }
 
-std::vector<inference_ptr> run(const model& m, const infer_input& input) {
+recycled_vector<inference_ptr> run(const model& m, const infer_input& input) {
   auto session = m.make_session();
   REQUIRE(session.has_value());
   auto results = (*session)->run(input);

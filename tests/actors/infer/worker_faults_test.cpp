@@ -8,8 +8,8 @@ namespace {
 
 class counting_session final : public infer_session {
 public:
-  expected<std::vector<inference_ptr>> run(const infer_input& input) override {
-    return std::vector<inference_ptr>(input.slots, std::make_shared<const inference>());
+  expected<recycled_vector<inference_ptr>> run(const infer_input& input) override {
+    return recycled_vector<inference_ptr>(input.slots, std::make_shared<const inference>());
   }
 };
 

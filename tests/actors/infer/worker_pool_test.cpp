@@ -20,7 +20,7 @@ batch_ptr numbered(std::uint64_t n) {
 }
 
 /// "lane:batch" for each assignment.
-std::string in_words(const std::vector<worker_pool::assignment>& all) {
+std::string in_words(const recycled_vector<worker_pool::assignment>& all) {
   std::string text;
   for (const auto& a : all)
     text += (text.empty() ? "" : " ") + std::to_string(a.lane) + ':' + std::to_string(a.work->number);
