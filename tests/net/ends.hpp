@@ -1,0 +1,164 @@
+#pragma once
+
+#include "runtime/net/link_hub.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace hyperframes::test {
+
+/// How long a test waits for what must come; never for what must not.
+inline constexpr std::chrono::seconds patience{60};
+
+inline std::vector<std::byte> bytes_of(const std::string& text) {
+  const auto bytes = std::as_bytes(std::span{text});
+  return {bytes.begin(), bytes.end()};
+}
+inline std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Keeps what a link tells, and lets a test wait for it. Receives bulk into a pool of its own.
+class heard : public link_user {
+public:
+  struct message {
+    lane on;
+    std::string head;
+    std::vector<bulk_part> bulk;
+  };
+
+  explicit heard(std::size_t slots = 8, std::size_t slot_bytes = 1 << 16)
+    : pool_(slots, slot_bytes) {}
+
+  void up(std::uint32_t incarnation) override {
+    note([&] { ups.push_back(incarnation); });
+  }
+  void down(const std::string& why) override {
+    note([&] { downs.push_back(why); });
+  }
+  bool place(
+    std::span<const std::byte>, std::span<const std::uint64_t> sizes,
+    std::vector<buffer_ref>& into) override {
+    for (const auto size : sizes)
+      if (size == 0)
+        into.emplace_back();
+      else if (auto slot = pool_.acquire())
+        into.push_back(std::move(slot));
+      else
+        return false;
+    return true;
+  }
+  void received(lane on, std::span<const std::byte> head, std::vector<bulk_part> bulk) override {
+    note([&] { messages.push_back({on, text_of(head), std::move(bulk)}); });
+  }
+
+  /// Waits until `holds` does, under the lock that what is heard has. @returns false: it never did.
+  bool wait(const std::function<bool()>& holds) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, patience, holds);
+  }
+  bool wait_up(std::size_t times = 1) {
+    return wait([&] { return ups.size() >= times; });
+  }
+  bool wait_down(std::size_t times = 1) {
+    return wait([&] { return downs.size() >= times; });
+  }
+  bool wait_messages(std::size_t count) {
+    return wait([&] { return messages.size() >= count; });
+  }
+  void forget_messages() {
+    std::vector<message> gone;
+    const std::lock_guard lock{mutex_};
+    gone.swap(messages);
+  }
+  std::uint32_t incarnation() {
+    const std::lock_guard lock{mutex_};
+    return ups.empty() ? 0 : ups.back();
+  }
+  const buffer_pool& pool() const { return pool_; }
+
+  // Under the lock while the link lives: in `wait`, or behind it.
+  std::vector<std::uint32_t> ups;
+  std::vector<std::string> downs;
+  std::vector<message> messages;
+
+protected:
+  void note(const std::function<void()>& change) {
+    {
+      const std::lock_guard lock{mutex_};
+      change();
+    }
+    changed_.notify_all();
+  }
+
+private:
+  buffer_pool pool_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+/// Sentences of refused connections.
+class refusals {
+public:
+  std::function<void(const std::string&)> listener() {
+    return [this](const std::string& sentence) {
+      {
+        const std::lock_guard lock{mutex_};
+        all_.push_back(sentence);
+      }
+      changed_.notify_all();
+    };
+  }
+  bool wait(std::size_t count) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, patience, [&] { return all_.size() >= count; });
+  }
+  std::vector<std::string> all() {
+    const std::lock_guard lock{mutex_};
+    return all_;
+  }
+
+private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> all_;
+};
+
+/// Waits for what nobody tells of. @returns false: it never held.
+inline bool eventually(const std::function<bool()>& holds) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end)
+      return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+inline link_id id_of(unsigned char token, std::uint32_t opener = 1, std::uint32_t acceptor = 2) {
+  link_id id{.token = {}, .opener = opener, .acceptor = acceptor};
+  id.token.fill(std::byte{token});
+  return id;
+}
+
+/// Bytes of a slot, drawn from `seed`.
+inline bulk_part drawn(buffer_ref slot, std::uint64_t bytes, unsigned seed) {
+  for (std::uint64_t i = 0; i < bytes; ++i)
+    slot.data()[i] = static_cast<std::byte>((i * 31 + seed) ^ (i >> 8));
+  return {std::move(slot), bytes};
+}
+
+inline bool same(const bulk_part& a, const bulk_part& b) {
+  return a.bytes == b.bytes
+         && (a.bytes == 0 || std::memcmp(a.buffer.data(), b.buffer.data(), a.bytes) == 0);
+}
+
+} // namespace hyperframes::test
