@@ -23,15 +23,17 @@ namespace {
 /// Which inputs have something in their inbox: the readers' threads add, the stage takes.
 class arrivals {
 public:
-  void add(std::uint32_t input) {
+  /// @returns whether the stage must be told: it has taken all that came before.
+  bool add(std::uint32_t input) {
     const std::lock_guard lock{mutex_};
     ready_.push_back(input);
+    return ready_.size() == 1;
   }
-  /// Adds them to `to`.
+  /// Puts them into `to`.
   void take(std::vector<std::uint32_t>& to) {
+    to.clear();
     const std::lock_guard lock{mutex_};
-    to.insert(to.end(), ready_.begin(), ready_.end());
-    ready_.clear();
+    to.swap(ready_);
   }
 
 private:
@@ -113,8 +115,8 @@ private:
     std::function<void()> on_event{[] {}};
     if (threaded_)
       on_event = [input, come = come_, poke = context.poke()] {
-        come->add(input);
-        poke();
+        if (come->add(input))
+          poke();
       };
     return in.attach(folder_, facts_->seed, std::move(on_event), context.now());
   }
@@ -150,7 +152,6 @@ private:
   void pump(stage_context& context) {
     if (!threaded_ || given_up_ || context.now() >= look_at_)
       return pump_all(context);
-    now_.clear();
     come_->take(now_);
     pump_now(context);
   }
@@ -195,6 +196,7 @@ private:
     auto due = never;
     if (!threaded_)
       due = read_all(context);
+    come_->take(now_); // before their inboxes are emptied: who comes later tells
     forward_all(context);
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
       note_waiting(i);

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <thread>
 
 namespace hyperframes {
@@ -57,7 +58,8 @@ struct actor_executor::state {
   std::mutex mutex;
   std::condition_variable gone;
   std::vector<bool> alive; ///< of the actors, guarded by `mutex`
-  bool closed = false;   ///< guarded by `mutex`
+  bool closed = false;   ///< written with `mutex` and `posts`, read with either
+  std::shared_mutex posts; ///< threads that post do not wait for each other, and the end waits for them
   std::thread guard; ///< looks after the others
   std::vector<stage_host*> hosts;
   telemetry* numbers = nullptr;
@@ -82,7 +84,7 @@ struct actor_executor::state {
   }
   /// For threads of ours, which may come after the end.
   void post_if_open(stage_index to, message m) {
-    const std::lock_guard lock{mutex};
+    const std::shared_lock lock{posts};
     if (!closed)
       post(to, std::move(m));
   }
@@ -153,7 +155,7 @@ void actor_executor::open(const std::vector<stage_host*>& hosts, telemetry& numb
 std::vector<std::string> actor_executor::close(duration patience) {
   auto& s = *state_;
   {
-    const std::lock_guard lock{s.mutex};
+    const std::scoped_lock lock{s.mutex, s.posts};
     if (s.closed)
       return {};
     s.closed = true;

@@ -4,6 +4,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 using namespace hyperframes;
 using std::chrono::milliseconds;
 
@@ -303,4 +306,88 @@ TEST_CASE("what a camera throws is an error of the camera, not the end of the pr
   reader.step(time, 10);
   CHECK(words_of(taken_from(reader))
         == words{"no driver; it is opened again in 1 s", "no signal; it is opened again in 2 s"});
+}
+
+namespace {
+
+/// Gives a frame each time that it is woken, and counts how often it was read.
+class woken_camera final : public camera {
+public:
+  struct shared {
+    std::atomic<int> due{0}, reads{0};
+    std::function<void()> wake;
+  };
+  explicit woken_camera(std::shared_ptr<shared> s) : shared_(std::move(s)) {}
+  expected<camera_info> probe() override { return camera_info{}; }
+  expected<void> open(const camera_environment&) override { return {}; }
+  void set_wake(std::function<void()> wake) override { shared_->wake = std::move(wake); }
+  camera_event read(graph_time) override {
+    camera_event event = not_before{never};
+    if (shared_->due > 0) {
+      --shared_->due;
+      event = at(id_++);
+    }
+    ++shared_->reads;
+    return event;
+  }
+
+private:
+  std::shared_ptr<shared> shared_;
+  int id_ = 0;
+};
+
+} // namespace
+
+TEST_CASE("cameras tell once that frames are there, until the stage has taken them all") {
+  constexpr std::uint32_t count = 3;
+  auto resource = std::make_shared<capture_resource>();
+  std::vector<std::shared_ptr<woken_camera::shared>> cams;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    cams.push_back(std::make_shared<woken_camera::shared>());
+    camera_info info;
+    info.live = true;
+    info.blocks = true; // a thread each
+    capture_resource::source source{
+      i, info, [c = cams.back()] { return std::make_unique<woken_camera>(c); }};
+    resource->sources.push_back(std::move(source));
+  }
+  resource->captured = [](stream_index) {};
+  auto plan = plan_with(describe_capture(), {}, cameras(1, count, true));
+  plan.resource = resource;
+  fake_context context;
+  const auto stage = describe_capture().make(plan);
+  stage->run(context);
+  // Who is read again has told of the frame before.
+  const auto all_read = [&](int times) {
+    for (const auto& c : cams)
+      while (c->reads < times)
+        std::this_thread::yield();
+  };
+  const auto another_frame = [&] {
+    for (const auto& c : cams) {
+      ++c->due;
+      c->wake();
+    }
+  };
+  const auto frames = [&] { return context.outcomes.size(); }; // they have no content
+  all_read(1); // `run` has taken what there was
+  another_frame();
+  all_read(3);
+  CHECK(*context.pokes == 1);
+  stage->on_poke(context);
+  CHECK(frames() == count);
+
+  another_frame();
+  all_read(5);
+  CHECK(*context.pokes == 2);
+  resource->requests->add({count, true}); // for nobody: it looks at every camera
+  stage->on_poke(context);
+  CHECK(frames() == 2 * count);
+
+  another_frame();
+  all_read(7);
+  CHECK(*context.pokes == 3);
+  stage->on_poke(context);
+  CHECK(frames() == 3 * count);
+  stage->drain(context);
 }

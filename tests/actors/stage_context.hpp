@@ -4,9 +4,11 @@
 #include "runtime/stream_stats.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -47,7 +49,7 @@ public:
   void release(std::uint32_t count) override { released += count; }
   void submit(blocking_work) override {}
   std::function<void()> poke() override {
-    return [] {};
+    return [n = pokes] { ++*n; };
   }
   void ready() override {}
   void done() override {}
@@ -92,6 +94,7 @@ public:
   std::map<std::string, std::uint64_t> faults; ///< injected, by kind
   std::uint32_t credit_left = 1'000'000;
   std::uint32_t released = 0;
+  std::shared_ptr<std::atomic<int>> pokes = std::make_shared<std::atomic<int>>(0); ///< by any thread
   std::uint64_t frames_discarded = 0;
   std::size_t bytes_copied = 0;
   duration cpu_time{};
