@@ -1,12 +1,12 @@
 #include "runtime/buffer_pool.hpp"
 
 #include "runtime/error.hpp"
+#include "runtime/free_slots.hpp"
 #include "runtime/pool_stats.hpp"
 
 #include <atomic>
 #include <cstdlib>
 #include <limits>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -35,9 +35,8 @@ struct pool_core final : counted_pool {
   std::size_t slot_bytes = 0;
   std::vector<pool_slot> slots;
   std::shared_ptr<pool_stats> stats;
-  mutable std::mutex mutex;
-  std::vector<pool_slot*> free; ///< guarded by `mutex`, as is `peak`
-  std::size_t peak = 0;
+  free_slots free{slots.size()};
+  std::atomic<std::size_t> in_use{0}, peak{0};
   std::atomic<std::size_t> owners{1}; ///< the pool object and every slot in use
 
   pool_core(
@@ -64,11 +63,12 @@ struct pool_core final : counted_pool {
 
   std::optional<held_slot> oldest() const override {
     std::optional<held_slot> found;
-    const std::lock_guard lock{mutex};
     for (const auto& s : slots) {
-      const auto since = s.since.load(std::memory_order_relaxed);
       const auto own = s.lent.load(std::memory_order_relaxed) ? 1U : 0U;
-      if (s.references.load(std::memory_order_relaxed) <= own || since == not_noted)
+      if (s.references.load(std::memory_order_acquire) <= own)
+        continue;
+      const auto since = s.since.load(std::memory_order_relaxed);
+      if (since == not_noted)
         continue;
       if (const graph_time t{duration{since}}; !found || t < found->since)
         found = held_slot{t, s.stage.load(std::memory_order_relaxed)};
@@ -116,12 +116,10 @@ buffer_ref::~buffer_ref() {
   if (!slot_ || slot_->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
   auto* core = slot_->core;
-  {
-    const std::lock_guard lock{core->mutex};
-    core->free.push_back(slot_);
-    if (core->stats)
-      core->stats->given_back();
-  }
+  core->in_use.fetch_sub(1, std::memory_order_relaxed); // before another can take it: no count exceeds the slots
+  if (core->stats)
+    core->stats->given_back();
+  core->free.put(static_cast<std::uint32_t>(slot_ - core->slots.data()));
   detail::disown(core);
 }
 
@@ -169,11 +167,10 @@ buffer_pool::buffer_pool(
                              std::to_string(slots) + " slots of " + std::to_string(padded)
                                + " bytes cannot be had; use fewer streams or smaller frames"));
   core_ = new detail::pool_core{std::move(backing), memory, slot_bytes, slots, std::move(stats)};
-  core_->free.reserve(slots);
   for (std::size_t i = slots; i-- > 0;) {
     core_->slots[i].data = memory.data() + i * padded;
     core_->slots[i].core = core_;
-    core_->free.push_back(&core_->slots[i]);
+    core_->free.put(static_cast<std::uint32_t>(i));
   }
 }
 
@@ -192,18 +189,20 @@ buffer_pool::~buffer_pool() {
 buffer_ref buffer_pool::acquire() noexcept {
   if (!core_)
     return {};
-  const std::lock_guard lock{core_->mutex};
-  if (core_->free.empty())
+  const auto index = core_->free.take();
+  if (!index)
     return {};
-  auto* slot = core_->free.back();
-  core_->free.pop_back();
-  core_->peak = std::max(core_->peak, core_->slots.size() - core_->free.size());
+  auto* slot = &core_->slots[*index];
+  const auto in_use = core_->in_use.fetch_add(1, std::memory_order_relaxed) + 1;
+  for (auto peak = core_->peak.load(std::memory_order_relaxed);
+       peak < in_use && !core_->peak.compare_exchange_weak(peak, in_use, std::memory_order_relaxed);)
+    ;
   core_->owners.fetch_add(1, std::memory_order_relaxed);
   if (core_->stats)
     core_->stats->taken();
   slot->stage.store(held_slot::nobody, std::memory_order_relaxed);
   slot->since.store(detail::not_noted, std::memory_order_relaxed);
-  slot->references.store(1, std::memory_order_relaxed);
+  slot->references.store(1, std::memory_order_release);
   return buffer_ref{slot};
 }
 
@@ -214,16 +213,10 @@ std::size_t buffer_pool::slot_bytes() const noexcept {
   return core_ ? core_->slot_bytes : 0;
 }
 std::size_t buffer_pool::in_use() const noexcept {
-  if (!core_)
-    return 0;
-  const std::lock_guard lock{core_->mutex};
-  return core_->slots.size() - core_->free.size();
+  return core_ ? core_->in_use.load(std::memory_order_relaxed) : 0;
 }
 std::size_t buffer_pool::peak_in_use() const noexcept {
-  if (!core_)
-    return 0;
-  const std::lock_guard lock{core_->mutex};
-  return core_->peak;
+  return core_ ? core_->peak.load(std::memory_order_relaxed) : 0;
 }
 
 } // namespace hyperframes
