@@ -44,6 +44,13 @@ report light(const context& c);
 report light_report(const std::vector<std::vector<ladder_cost>>&
                       rounds); ///< one by one, `single_frames`, hyperframes
 
+report locks(const context& c);
+/// Each run of ours and of the one queue: CPU seconds, seconds of waiting for locks, waits a frame.
+report locks_report(
+  const std::vector<std::vector<double>>& ours, const std::vector<std::vector<double>>& queue);
+/// Arguments: `hyperframes` or `one queue`, frames of each camera. @returns a run.
+std::vector<double> locks_once(const std::vector<std::string>& arguments);
+
 report modes(const context& c);
 /// @param rounds the cost of each of `rungs()`, and of the steps alone in the same round.
 report modes_report(

@@ -22,6 +22,9 @@ const std::vector<benchmark>& benchmarks() {
      {},
      cameras},
     {"light", "Small frames and a light model run faster and cheaper than one by one", {}, light},
+#ifdef HYPERFRAMES_BENCH_LOCKS
+    {"locks", "Threads that capture hardly ever wait for a lock", {}, locks},
+#endif
     {"modes",
      "A film runs as fast as its decoding, packing and inference can",
      {"VIDEO", "MODEL"},
@@ -45,6 +48,9 @@ const std::vector<part>& parts() {
     {"many streams", many_streams_once},
     {"ladder", climb_once},
     {"ladder steps", steps_once},
+#ifdef HYPERFRAMES_BENCH_LOCKS
+    {"locks", locks_once},
+#endif
     {"plan", plan_once},
     {"start", start_once},
   };

@@ -3,6 +3,7 @@
 #include "actors/pack.hpp"
 #include "cameras/camera.hpp"
 #include "graphs/hyperframes.hpp"
+#include "runtime/process_memory.hpp"
 #include "tools/bench/ladder_rungs.hpp"
 #include "tools/bench/measure.hpp"
 #include "tools/bench/part.hpp"
@@ -10,8 +11,6 @@
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
-
-#include <sys/resource.h>
 
 namespace hyperframes::bench {
 
@@ -40,12 +39,6 @@ const std::vector<rung>& all_rungs() {
     {single_frames,
      [](const auto& w, const auto& begin) { return with_hyperframes(w, begin, 1); }}};
   return all;
-}
-
-double peak_bytes() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  return static_cast<double>(used.ru_maxrss) * 1024;
 }
 
 /// Reads the whole film as the camera of a graph does. @returns a frame of it, with memory of its
@@ -167,7 +160,8 @@ std::vector<double> climb_once(const std::vector<std::string>& arguments) {
     begin = wall_seconds();
     cpu = cpu_seconds();
   });
-  return {static_cast<double>(frames), wall_seconds() - begin, cpu_seconds() - cpu, peak_bytes()};
+  return {static_cast<double>(frames), wall_seconds() - begin, cpu_seconds() - cpu,
+          static_cast<double>(memory_of_process().peak)};
 }
 
 std::vector<double> steps_once(const std::vector<std::string>& arguments) {

@@ -2,6 +2,7 @@
 // peers' libraries and nothing counts the command's allocations.
 #include "runtime/error.hpp"
 #include "tools/bench/bench_command.hpp"
+#include "tools/bench/lock_waits.hpp"
 #include "tools/bench/part.hpp"
 
 #include <CLI/CLI.hpp>
@@ -20,8 +21,13 @@ int main(int argc, char** argv) {
   app.add_option("ARGUMENT", asked.arguments, "What the benchmark is given");
   app.add_option("--json", asked.json_file, "Write what was measured as JSON")->type_name("FILE");
   try {
-    if (argc > 1 && std::string{argv[1]} == "--part")
+    if (argc > 1 && std::string{argv[1]} == "--part") {
+#ifdef HYPERFRAMES_BENCH_LOCKS
+      if (argc > 2 && std::string{argv[2]} == "locks")
+        bench::see_lock_waits();
+#endif
       return bench::run_part({argv + 2, argv + argc});
+    }
     app.parse(argc, argv);
     return bench::bench(asked, bench::benchmarks(), std::cout, std::cerr);
   } catch (const CLI::ParseError& e) {
