@@ -1,12 +1,11 @@
 #include "runtime/buffer_pool.hpp"
 
-#include "runtime/error.hpp"
 #include "runtime/free_slots.hpp"
+#include "runtime/pool_slot.hpp"
 #include "runtime/pool_stats.hpp"
 
 #include <atomic>
 #include <cstdlib>
-#include <limits>
 #include <new>
 #include <optional>
 #include <string>
@@ -16,22 +15,26 @@ namespace hyperframes {
 
 namespace detail {
 
-/// No time was noted since the slot was taken.
-constexpr std::int64_t not_noted = std::numeric_limits<std::int64_t>::min();
+buffer_ref pool_slot::give_out() noexcept {
+  stage.store(held_slot::nobody, std::memory_order_relaxed);
+  since.store(not_noted, std::memory_order_relaxed);
+  references.store(1, std::memory_order_release);
+  return buffer_ref{this};
+}
 
-struct pool_slot {
-  std::atomic<std::uint32_t> references{0};
-  std::atomic<std::uint32_t> stage{held_slot::nobody}; ///< as in `held_slot`
-  std::atomic<std::int64_t> since{not_noted};          ///< ns; as in `held_slot`
-  std::atomic<bool> lent{false};                       ///< one of the references is a decoder's
-  std::byte* data = nullptr;
-  pool_core* core = nullptr;
-};
+std::optional<held_slot> pool_slot::held() const noexcept {
+  const auto own = lent.load(std::memory_order_relaxed) ? 1U : 0U;
+  if (references.load(std::memory_order_acquire) <= own)
+    return {};
+  const auto noted = since.load(std::memory_order_relaxed);
+  if (noted == not_noted)
+    return {};
+  return held_slot{graph_time{duration{noted}}, stage.load(std::memory_order_relaxed)};
+}
 
 /// Lives as long as the pool object or a reference to one of its slots.
-struct pool_core final : counted_pool {
-  std::shared_ptr<memory_backing> backing;
-  std::span<std::byte> memory;
+struct pool_core final : counted_pool, slot_home {
+  std::unique_ptr<pool_memory> memory;
   std::size_t slot_bytes = 0;
   std::vector<pool_slot> slots;
   std::shared_ptr<pool_stats> stats;
@@ -40,13 +43,9 @@ struct pool_core final : counted_pool {
   std::atomic<std::size_t> owners{1}; ///< the pool object and every slot in use
 
   pool_core(
-    std::shared_ptr<memory_backing> from, std::span<std::byte> bytes, std::size_t each,
-    std::size_t count, std::shared_ptr<pool_stats> counted)
-    : backing(std::move(from)),
-      memory(bytes),
-      slot_bytes(each),
-      slots(count),
-      stats(std::move(counted)) {
+    std::unique_ptr<pool_memory> from, std::size_t each, std::size_t count,
+    std::shared_ptr<pool_stats> counted)
+    : memory(std::move(from)), slot_bytes(each), slots(count), stats(std::move(counted)) {
     if (stats)
       stats->watch(*this);
   }
@@ -55,49 +54,61 @@ struct pool_core final : counted_pool {
   ~pool_core() {
     if (stats)
       stats->forget(*this);
-    const auto bytes = memory.size();
-    backing->release(memory);
+    const auto bytes = memory->bytes().size();
+    memory.reset();
     if (stats)
       stats->dismiss(slots.size(), bytes);
   }
 
   std::optional<held_slot> oldest() const override {
     std::optional<held_slot> found;
-    for (const auto& s : slots) {
-      const auto own = s.lent.load(std::memory_order_relaxed) ? 1U : 0U;
-      if (s.references.load(std::memory_order_acquire) <= own)
-        continue;
-      const auto since = s.since.load(std::memory_order_relaxed);
-      if (since == not_noted)
-        continue;
-      if (const graph_time t{duration{since}}; !found || t < found->since)
-        found = held_slot{t, s.stage.load(std::memory_order_relaxed)};
-    }
+    for (const auto& s : slots)
+      if (const auto held = s.held(); held && (!found || held->since < found->since))
+        found = held;
     return found;
+  }
+
+  void take_back(pool_slot& s) noexcept override {
+    // Before another can take it: no count exceeds the slots.
+    in_use.fetch_sub(1, std::memory_order_relaxed);
+    if (stats)
+      stats->given_back();
+    free.put(index_of(s));
+    disown();
+  }
+  std::uint32_t index_of(const pool_slot& s) const noexcept {
+    return static_cast<std::uint32_t>(&s - slots.data());
+  }
+  slot_place place(const pool_slot& s) const noexcept override {
+    return {memory.get(), index_of(s)};
+  }
+  void disown() noexcept {
+    if (owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      delete this;
   }
 };
 
-namespace {
-
-void disown(pool_core* core) noexcept {
-  if (core->owners.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    delete core;
-}
-
-} // namespace
 } // namespace detail
 
 namespace {
 
 constexpr std::size_t alignment = 64;
 
+class heap_memory final : public pool_memory {
+public:
+  explicit heap_memory(std::span<std::byte> bytes) { bytes_ = bytes; }
+  ~heap_memory() override { std::free(bytes_.data()); }
+};
+
 class heap final : public memory_backing {
 public:
-  std::span<std::byte> allocate(std::size_t bytes) override {
-    auto* p = static_cast<std::byte*>(std::aligned_alloc(alignment, bytes));
-    return p ? std::span{p, bytes} : std::span<std::byte>{};
+  expected<std::unique_ptr<pool_memory>> allocate(std::size_t slots, std::size_t stride) override {
+    auto* p = static_cast<std::byte*>(std::aligned_alloc(alignment, slots * stride));
+    if (!p)
+      return make_error(
+        errc::out_of_memory, "heap", "cannot be had; use fewer streams or smaller frames");
+    return std::make_unique<heap_memory>(std::span{p, slots * stride});
   }
-  void release(std::span<std::byte> memory) noexcept override { std::free(memory.data()); }
 };
 
 } // namespace
@@ -115,22 +126,17 @@ buffer_ref::buffer_ref(const buffer_ref& other) noexcept : slot_(other.slot_) {
 buffer_ref::~buffer_ref() {
   if (!slot_ || slot_->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
-  auto* core = slot_->core;
-  core->in_use.fetch_sub(1, std::memory_order_relaxed); // before another can take it: no count exceeds the slots
-  if (core->stats)
-    core->stats->given_back();
-  core->free.put(static_cast<std::uint32_t>(slot_ - core->slots.data()));
-  detail::disown(core);
+  slot_->home->take_back(*slot_);
 }
 
 std::byte* buffer_ref::data() const noexcept {
   return slot_ ? slot_->data : nullptr;
 }
 std::size_t buffer_ref::size() const noexcept {
-  return slot_ ? slot_->core->slot_bytes : 0;
+  return slot_ ? slot_->bytes : 0;
 }
 bool buffer_ref::unique() const noexcept {
-  return slot_ && slot_->references.load(std::memory_order_acquire) == 1;
+  return slot_ && !slot_->borrowed && slot_->references.load(std::memory_order_acquire) == 1;
 }
 
 void buffer_ref::note_taken(std::uint32_t stage, graph_time when) const noexcept {
@@ -147,29 +153,38 @@ void buffer_ref::note_lent(bool lent) const noexcept {
 }
 
 buffer_pool::buffer_pool(
+  std::size_t slots, std::size_t slot_bytes, std::shared_ptr<pool_stats> stats)
+  : buffer_pool(slots, slot_bytes, stats, stats ? stats->backing() : heap_backing()) {}
+
+buffer_pool::buffer_pool(
   std::size_t slots, std::size_t slot_bytes, std::shared_ptr<pool_stats> stats,
-  std::shared_ptr<memory_backing> backing) {
+  const std::shared_ptr<memory_backing>& backing) {
   if (slots == 0 || slot_bytes == 0)
     return;
   const auto padded = (slot_bytes + alignment - 1) / alignment * alignment;
-  const bool countable = padded <= SIZE_MAX / slots;
-  if (countable && stats && !stats->admit(slots, padded * slots))
+  const auto wanted = std::to_string(slots) + " slots of " + std::to_string(padded) + " bytes ";
+  if (padded > SIZE_MAX / slots)
+    throw failure(make_error(
+      errc::out_of_memory, "buffer pool",
+      wanted + "cannot be had; use fewer streams or smaller frames"));
+  if (stats && !stats->admit(slots, padded * slots))
     throw failure(make_error(
       errc::out_of_memory, stats->name(),
-      std::to_string(slots) + " slots of " + std::to_string(padded)
-        + " bytes are more than the graph's `memory` leaves beside what is in use;"
+      wanted
+        + "are more than the graph's `memory` leaves beside what is in use;"
           " raise it, or let frames of the size before go sooner"));
-  const auto memory = countable ? backing->allocate(padded * slots) : std::span<std::byte>{};
-  if (memory.empty() && countable && stats)
-    stats->dismiss(slots, padded * slots);
-  if (memory.empty())
-    throw failure(make_error(errc::out_of_memory, "buffer pool",
-                             std::to_string(slots) + " slots of " + std::to_string(padded)
-                               + " bytes cannot be had; use fewer streams or smaller frames"));
-  core_ = new detail::pool_core{std::move(backing), memory, slot_bytes, slots, std::move(stats)};
+  auto memory = backing->allocate(slots, padded);
+  if (!memory) {
+    if (stats)
+      stats->dismiss(slots, padded * slots);
+    throw failure(make_error(errc::out_of_memory, "buffer pool", wanted + memory.error().message));
+  }
+  core_ = new detail::pool_core{std::move(*memory), slot_bytes, slots, std::move(stats)};
   for (std::size_t i = slots; i-- > 0;) {
-    core_->slots[i].data = memory.data() + i * padded;
-    core_->slots[i].core = core_;
+    auto& slot = core_->slots[i];
+    slot.data = core_->memory->bytes().data() + i * padded;
+    slot.bytes = slot_bytes;
+    slot.home = core_;
     core_->free.put(static_cast<std::uint32_t>(i));
   }
 }
@@ -183,7 +198,7 @@ buffer_pool& buffer_pool::operator=(buffer_pool&& other) noexcept {
 
 buffer_pool::~buffer_pool() {
   if (core_)
-    detail::disown(core_);
+    core_->disown();
 }
 
 buffer_ref buffer_pool::acquire() noexcept {
@@ -200,10 +215,9 @@ buffer_ref buffer_pool::acquire() noexcept {
   core_->owners.fetch_add(1, std::memory_order_relaxed);
   if (core_->stats)
     core_->stats->taken();
-  slot->stage.store(held_slot::nobody, std::memory_order_relaxed);
-  slot->since.store(detail::not_noted, std::memory_order_relaxed);
-  slot->references.store(1, std::memory_order_release);
-  return buffer_ref{slot};
+  if (const auto generations = core_->memory->generations(); !generations.empty())
+    generations[*index].fetch_add(1, std::memory_order_acq_rel);
+  return slot->give_out();
 }
 
 std::size_t buffer_pool::slots() const noexcept {

@@ -1,5 +1,7 @@
 #include "runtime/pool_stats.hpp"
 
+#include "runtime/buffer_pool.hpp"
+
 #include <algorithm>
 
 namespace hyperframes {
@@ -12,6 +14,15 @@ bool memory_reserve::take(std::uint64_t bytes) noexcept {
   } while (!left_.compare_exchange_weak(left, left - bytes, std::memory_order_relaxed));
   return true;
 }
+
+pool_stats::pool_stats(
+  std::string name, std::string owner, std::uint64_t planned,
+  std::shared_ptr<memory_reserve> reserve, std::shared_ptr<memory_backing> backing)
+  : name_(std::move(name)),
+    owner_(std::move(owner)),
+    planned_(planned),
+    reserve_(std::move(reserve)),
+    backing_(backing ? std::move(backing) : heap_backing()) {}
 
 bool pool_stats::admit(std::size_t slots, std::size_t bytes) noexcept {
   const std::lock_guard lock{mutex_};

@@ -12,6 +12,8 @@
 
 namespace hyperframes {
 
+class memory_backing;
+
 /// A slot in use: since when, and which stage took it in last.
 struct held_slot {
   static constexpr std::uint32_t nobody = ~std::uint32_t{0}; ///< it is where it was filled
@@ -57,13 +59,11 @@ public:
   /// @param name as in `explain`, @param owner the stage that fills the slots, @param planned
   /// bytes,
   /// @param reserve for what they take beyond; null: there is no bound.
+  /// @param backing where their memory comes from; null: the heap.
   pool_stats(
     std::string name, std::string owner, std::uint64_t planned = 0,
-    std::shared_ptr<memory_reserve> reserve = nullptr)
-    : name_(std::move(name)),
-      owner_(std::move(owner)),
-      planned_(planned),
-      reserve_(std::move(reserve)) {}
+    std::shared_ptr<memory_reserve> reserve = nullptr,
+    std::shared_ptr<memory_backing> backing = nullptr);
 
   struct numbers {
     std::size_t slots = 0; ///< of all pools that exist
@@ -76,6 +76,8 @@ public:
 
   const std::string& name() const { return name_; }
   const std::string& owner() const { return owner_; }
+
+  const std::shared_ptr<memory_backing>& backing() const { return backing_; } ///< never null
 
   // --- for the pools that are counted here
   /// Before the memory of a pool is taken. @returns false where it would be beyond the bound.
@@ -95,6 +97,7 @@ private:
   std::string name_, owner_;
   std::uint64_t planned_;
   std::shared_ptr<memory_reserve> reserve_;
+  std::shared_ptr<memory_backing> backing_;
   std::atomic<std::size_t> in_use_{0}, peak_in_use_{0};
   mutable std::mutex mutex_; ///< guards all below
   std::vector<const detail::counted_pool*> pools_;
