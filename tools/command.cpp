@@ -69,7 +69,9 @@ void check_verb(const CLI::App& app, const std::string& found) {
 
 /// A sentence for the first option that its command does not have; returns where it has all.
 void check_options(const CLI::App& app) {
-  for (const auto* verb : app.get_subcommands())
+  for (const auto* verb : app.get_subcommands()) {
+    if (const auto inner = verb->get_subcommands(); !inner.empty())
+      verb = inner.front();
     for (const auto& found : app.remaining(true)) {
       if (!found.starts_with("--"))
         continue;
@@ -81,6 +83,7 @@ void check_options(const CLI::App& app) {
         errc::graph_invalid, found,
         "`" + verb->get_name() + "` has no such option: " + suggestion(found, known)));
     }
+  }
 }
 
 void add_graph(CLI::App& verb, graph_arguments& into) {
@@ -111,6 +114,27 @@ void add_plan(CLI::App& verb, plan_arguments& into) {
   verb.add_option("--sweep", into.sweep,
                   "Show every B with its throughput and latency, as a table, and as a picture in this file")
     ->type_name("FILE.svg");
+}
+
+/// @param to the command `certs` itself, whose two commands these are.
+void add_certs(CLI::App& to, certs_arguments& into, int& status) {
+  to.require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, auto verb) {
+    auto* made = to.add_subcommand(name, help);
+    made->add_option("--folder", into.folder, "Where the files are; certs by default");
+    made->add_option("--days", into.days, "How long it is valid")
+      ->type_name("N")
+      ->check(CLI::Range(1, 36500));
+    made->callback([&into, &status, verb] { status = verb(into); });
+    return made;
+  };
+  add("init", "Make a deployment's authority, for ten years", certs_init);
+  auto* issue = add("issue", "Make the certificate of a process, for a year", certs_issue);
+  issue->add_option("NAME", into.name, "The process's name, which its files have")->required();
+  issue->add_option("--host", into.hosts, "A name or IP address that it has, beside localhost")
+    ->type_name("HOST")
+    ->take_all()
+    ->expected(1);
 }
 
 int run_with(int argc, char** argv) {
@@ -192,6 +216,11 @@ int run_with(int argc, char** argv) {
   bench_verb->set_help_flag(); // the program has one
   bench_verb->prefix_command();
   bench_verb->callback([&] { status = bench(bench_verb->remaining()); });
+
+  certs_arguments certs;
+  add_certs(*app.add_subcommand("certs", "Make the certificates by which the processes of a deployment know "
+                                         "each other: init, issue NAME"),
+            certs, status);
 
   auto* version_verb = app.add_subcommand("version", "Print the version");
   version_verb->callback([] { std::cout << "hyperframes " HYPERFRAMES_VERSION "\n"; });

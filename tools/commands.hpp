@@ -55,6 +55,16 @@ struct plan_arguments {
 /// Says which sizes of hyperframes and batches suit a graph, and what they lead to.
 int plan(const plan_arguments& arguments);
 
+struct certs_arguments {
+  std::string folder = "certs";
+  std::string name;
+  std::vector<std::string> hosts;
+  std::optional<unsigned> days; ///< ten years of an authority, a year of a process
+};
+/// Makes a deployment's authority, and the certificate of a process that it signs.
+int certs_init(const certs_arguments& arguments);
+int certs_issue(const certs_arguments& arguments);
+
 int validate(const graph_arguments& arguments);
 int explain(const graph_arguments& arguments);
 int draw(const graph_arguments& arguments, const std::string& format);

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 #include <system_error>
 
 #include <fcntl.h>
@@ -78,8 +78,10 @@ write_pair(const std::string& certificate, const std::string& key, const certifi
 
 expected<std::string> content_of(const std::string& file) {
   std::ifstream in{file, std::ios::binary};
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  if (!in || text.empty())
+  std::ostringstream read;
+  read << in.rdbuf(); // fails, and does not throw, where it is a folder
+  const auto text = read.str();
+  if (text.empty())
     return fault(file, "cannot be read; make an authority with `hyperframes certs init`");
   return text;
 }

@@ -126,8 +126,9 @@ expected<certified_key> issue_certificate(
       "expected a certificate and the key that belongs to it, as PEM; make a new pair with "
       "`hyperframes certs init`");
   }
-  if (auto until = seconds_of(valid.until);
-      X509_cmp_time(X509_get0_notAfter(signer.get()), &until) < 0)
+  // One second less, as equal times compare as earlier.
+  if (auto last = seconds_of(valid.until) - 1;
+      X509_cmp_time(X509_get0_notAfter(signer.get()), &last) < 0)
     return make_error(
       errc::io_failed, name,
       "the authority is valid until " + openssl::written(X509_get0_notAfter(signer.get()))

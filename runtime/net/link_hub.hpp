@@ -14,7 +14,7 @@ namespace hyperframes {
 
 struct link_settings {
   /// None: no encryption and no authentication, on loopback addresses only.
-  std::optional<tls_files> tls;
+  std::optional<tls_files> tls = std::nullopt;
   /// A lane that has nothing to send says so this often.
   std::chrono::milliseconds heartbeat{500};
   /// A lane on which nothing comes takes the link down between `dead_after - heartbeat` and

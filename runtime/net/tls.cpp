@@ -6,7 +6,7 @@
 #include <openssl/ssl.h>
 
 #include <fstream>
-#include <iterator>
+#include <sstream>
 
 namespace hyperframes {
 
@@ -23,8 +23,10 @@ error fault(const std::string& file, const std::string& what) {
 
 expected<std::string> content_of(const std::string& file, const std::string& what) {
   std::ifstream in{file, std::ios::binary};
-  std::string text{std::istreambuf_iterator<char>{in}, {}};
-  if (!in || text.empty())
+  std::ostringstream read;
+  read << in.rdbuf(); // fails, and does not throw, where it is a folder
+  const auto text = read.str();
+  if (text.empty())
     return fault(
       file, "cannot be read; expected " + what
               + " as PEM: make a deployment's files with `hyperframes certs init` and `hyperframes "

@@ -1,7 +1,6 @@
-#include "runtime/net/certificate_folder.hpp"
 #include "runtime/net/link_hub.hpp"
+#include "tests/net/deployment.hpp"
 #include "tests/net/ends.hpp"
-#include "tests/scratch_folder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,22 +8,6 @@ using namespace hyperframes;
 using namespace hyperframes::test;
 
 namespace {
-
-/// A deployment of two processes, with certificates.
-struct deployment {
-  deployment() {
-    const auto now = std::chrono::system_clock::now();
-    files.init(now, 30).value();
-    files.issue("opener", {}, now, 10).value();
-    files.issue("acceptor", {}, now, 10).value();
-  }
-  scratch_folder folder;
-  certificate_folder files{folder / "certs"};
-};
-
-link_settings with_tls(const deployment& d, const std::string& name) {
-  return {.tls = d.files.files_of(name)};
-}
 
 void round_trip(link_hub& opening, link_hub& accepting) {
   const auto a = std::make_shared<heard>(), b = std::make_shared<heard>();
@@ -80,7 +63,7 @@ void round_trip(link_hub& opening, link_hub& accepting) {
 
 TEST_CASE("messages with bulk go both ways, with TLS") {
   const deployment d;
-  link_hub a{with_tls(d, "opener")}, b{with_tls(d, "acceptor")};
+  link_hub a{{.tls = d.issue("opener")}}, b{{.tls = d.issue("acceptor")}};
   round_trip(a, b);
 }
 

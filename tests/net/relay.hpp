@@ -1,0 +1,164 @@
+#pragma once
+
+#include "tests/net/ends.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/write.hpp>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <list>
+#include <memory>
+#include <thread>
+
+namespace hyperframes::test {
+
+/// Stands between two ends as a network does: passes bytes on, stands still, or cuts. Listens at a
+/// loopback port; whoever connects is joined to the port that `to` names.
+class relay {
+public:
+  relay() {
+    acceptor_.listen();
+    port_ = acceptor_.local_endpoint().port();
+  }
+  relay(const relay&) = delete;
+  relay& operator=(const relay&) = delete;
+  ~relay() {
+    io_.stop();
+    if (thread_.joinable())
+      thread_.join();
+  }
+
+  void to(std::uint16_t port) {
+    to_ = port;
+    accept();
+    thread_ = std::thread{[this] { io_.run(); }};
+  }
+  std::uint16_t port() const { return port_; }
+
+  /// From now on so many bytes pass, all directions of all connections together, then none.
+  void pass(std::int64_t bytes) {
+    on_thread([this, bytes] { left_ = bytes; });
+  }
+  void pass_all() {
+    on_thread([this] {
+      left_ = unlimited;
+      for (const auto& j : joined_)
+        for (auto& d : j->directions)
+          if (d.stalled)
+            forward(j, d);
+    });
+  }
+  /// Waits until nothing more passes. @returns false: it never did.
+  bool wait_passed() {
+    return eventually([this] { return used_up_.load(); });
+  }
+  /// Ends all connections; new ones are taken.
+  void cut() {
+    on_thread([this] {
+      for (const auto& j : joined_)
+        j->close();
+      joined_.clear();
+    });
+  }
+  std::uint64_t passed() const { return passed_; }
+
+private:
+  using tcp = boost::asio::ip::tcp;
+  static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+  struct direction {
+    tcp::socket *from, *to;
+    std::array<char, 1 << 16> bytes;
+    std::size_t held = 0; ///< read and not passed on
+    bool stalled = false;
+  };
+  struct joint {
+    explicit joint(tcp::socket s) : one(std::move(s)), other(one.get_executor()) {
+      directions[0].from = directions[1].to = &one;
+      directions[0].to = directions[1].from = &other;
+    }
+    void close() {
+      boost::system::error_code ignored;
+      one.close(ignored);
+      other.close(ignored);
+    }
+    tcp::socket one, other;
+    std::array<direction, 2> directions;
+  };
+  using joint_ptr = std::shared_ptr<joint>;
+
+  template <class F>
+  void on_thread(F f) {
+    std::atomic<bool> ready{false};
+    boost::asio::post(io_, [&] {
+      f();
+      ready = true;
+      ready.notify_all();
+    });
+    ready.wait(false);
+  }
+  void accept() {
+    acceptor_.async_accept([this](boost::system::error_code e, tcp::socket s) {
+      if (e)
+        return;
+      accept();
+      const auto j = std::make_shared<joint>(std::move(s));
+      j->other.connect({boost::asio::ip::make_address("127.0.0.1"), to_}, e);
+      if (e)
+        return;
+      joined_.push_back(j);
+      for (auto& d : j->directions)
+        read(j, d);
+    });
+  }
+  void read(const joint_ptr& j, direction& d) {
+    d.from->async_read_some(
+      boost::asio::buffer(d.bytes), [this, j, &d](boost::system::error_code e, std::size_t n) {
+        if (e)
+          return j->close();
+        d.held = n;
+        forward(j, d);
+      });
+  }
+  /// Passes on what may pass of what is held.
+  void forward(const joint_ptr& j, direction& d) {
+    const auto now =
+      static_cast<std::size_t>(std::min<std::int64_t>(left_, static_cast<std::int64_t>(d.held)));
+    d.stalled = now < d.held;
+    if (left_ != unlimited)
+      left_ -= static_cast<std::int64_t>(now);
+    used_up_ = left_ == 0;
+    if (now == 0)
+      return;
+    boost::asio::async_write(
+      *d.to, boost::asio::buffer(d.bytes.data(), now),
+      [this, j, &d, now](boost::system::error_code e, std::size_t) {
+        if (e)
+          return j->close();
+        passed_ += now;
+        d.held -= now;
+        std::copy_n(d.bytes.begin() + now, d.held, d.bytes.begin());
+        if (d.held == 0)
+          read(j, d);
+        else if (left_ > 0)
+          forward(j, d);
+      });
+  }
+
+  boost::asio::io_context io_;
+  tcp::acceptor acceptor_{io_, {boost::asio::ip::make_address("127.0.0.1"), 0}};
+  std::uint16_t port_ = 0, to_ = 0;
+  std::int64_t left_ = unlimited; ///< by the thread alone, as is `joined_`
+  std::list<joint_ptr> joined_;
+  std::atomic<bool> used_up_{false};
+  std::atomic<std::uint64_t> passed_{0};
+  std::thread thread_;
+};
+
+} // namespace hyperframes::test
