@@ -134,6 +134,7 @@ void link_connection::on_read(error_code e) {
     return;
   if (e)
     return fail(connection_trouble(e));
+  heard_ = true;
   const auto messages = reader_->messages(), bytes = reader_->bytes();
   std::optional<std::string> wrong;
   try {

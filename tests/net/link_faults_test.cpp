@@ -48,7 +48,7 @@ struct relayed {
   test::relay relay;
   std::shared_ptr<heard> a = std::make_shared<heard>(), b = std::make_shared<heard>();
   link_hub opening, accepting;
-  std::shared_ptr<link> at_a, at_b;
+  std::shared_ptr<hyperframes::link> at_a, at_b; // unistd.h has a link too
 };
 
 const link_settings quick{
@@ -182,8 +182,11 @@ TEST_CASE("a cut in the middle of a message is told at both ends, and the link c
   r.at_a->send(second, lane::control, bytes_of("fresh"));
   REQUIRE(r.b->wait_messages(1));
   CHECK(r.b->messages[0].head == "fresh");
-  CHECK(r.at_a->counters().messages_discarded >= 2);
-  CHECK(r.at_a->counters().messages_sent >= 1);
+  // Of the first two as many as the system had not yet taken.
+  CHECK(eventually([&] {
+    const auto c = r.at_a->counters();
+    return c.messages_discarded >= 1 && c.messages_sent + c.messages_discarded == 4;
+  }));
 }
 
 TEST_CASE("a network that stands still is found at both ends, and the link comes back") {
@@ -210,24 +213,26 @@ TEST_CASE(
   r.relay.pass(0);
   for (unsigned i = 0; i < slots; ++i)
     r.at_a->send(r.a->incarnation(), lane::data, {}, {drawn(pool.acquire(), bytes, i)});
-  CHECK_FALSE(pool.acquire());
   REQUIRE(r.a->wait_down());
   CHECK(r.a->downs[0] == stands_still);
+  CHECK(r.at_a->counters().messages_discarded > 0); // the system took some of them
   CHECK(eventually([&] { return pool.in_use() == 0; }));
   CHECK(eventually([&] { return r.at_a->queued_bytes() == 0; }));
 }
 
 TEST_CASE("heartbeats keep a link that has nothing to say") {
-  relayed r{quick};
+  // Long enough that a machine with other work keeps it.
+  relayed r{{.heartbeat = milliseconds{20}, .dead_after = milliseconds{2000}}};
   REQUIRE(r.a->wait_up());
   REQUIRE(r.b->wait_up());
-  // Of 16 bytes on 2 lanes in 2 directions: far more than dead_after of them.
-  r.relay.pass_all();
+  // 16 bytes on 2 lanes in 2 directions, for longer than dead_after.
   const auto passed = r.relay.passed();
-  REQUIRE(eventually([&] { return r.relay.passed() > passed + 64 * 16 * 4; }));
-  CHECK(r.a->downs.empty());
-  CHECK(r.b->downs.empty());
-  CHECK(r.a->ups.size() == 1);
+  REQUIRE(eventually([&] { return r.relay.passed() > passed + 120 * 16 * 4; }));
+  for (const auto& end : {r.a, r.b}) {
+    for (const auto& why : end->downs)
+      FAIL_CHECK(why);
+    CHECK(end->ups.size() == 1);
+  }
 }
 
 TEST_CASE("a process that is killed is told of at once, and its successor is taken") {
