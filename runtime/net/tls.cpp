@@ -111,6 +111,8 @@ make_tls(const tls_files& files, tls_end end, std::chrono::system_clock::time_po
   // A resumed session would pass without a look at the peer's certificate.
   SSL_CTX_set_session_cache_mode(context->native_handle(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(context->native_handle(), 0);
+  // The peer has the authority's certificate: it is not sent along.
+  SSL_CTX_set_mode(context->native_handle(), SSL_MODE_NO_AUTO_CHAIN);
   error_code e;
   const auto failed = [&](const std::string& file) {
     return fault(file, "cannot be used: " + e.message());

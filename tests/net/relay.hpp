@@ -45,9 +45,21 @@ public:
   void pass(std::int64_t bytes) {
     on_thread([this, bytes] { left_ = bytes; });
   }
+  /// The same for each direction of each connection alone.
+  void pass_each(std::int64_t bytes) {
+    on_thread([this, bytes] {
+      each_ = bytes;
+      for (const auto& j : joined_)
+        for (auto& d : j->directions)
+          d.left = bytes;
+    });
+  }
   void pass_all() {
     on_thread([this] {
-      left_ = unlimited;
+      left_ = each_ = unlimited;
+      for (const auto& j : joined_)
+        for (auto& d : j->directions)
+          d.left = unlimited;
       for (const auto& j : joined_)
         for (auto& d : j->directions)
           if (d.stalled)
@@ -76,7 +88,8 @@ private:
     tcp::socket *from, *to;
     std::array<char, 1 << 16> bytes;
     std::size_t held = 0; ///< read and not passed on
-    bool stalled = false;
+    std::int64_t left = unlimited;
+    bool stalled = false; ///< holds bytes that may not pass
   };
   struct joint {
     explicit joint(tcp::socket s) : one(std::move(s)), other(one.get_executor()) {
@@ -113,8 +126,10 @@ private:
       if (e)
         return;
       joined_.push_back(j);
-      for (auto& d : j->directions)
+      for (auto& d : j->directions) {
+        d.left = each_;
         read(j, d);
+      }
     });
   }
   void read(const joint_ptr& j, direction& d) {
@@ -128,11 +143,13 @@ private:
   }
   /// Passes on what may pass of what is held.
   void forward(const joint_ptr& j, direction& d) {
-    const auto now =
-      static_cast<std::size_t>(std::min<std::int64_t>(left_, static_cast<std::int64_t>(d.held)));
-    d.stalled = now < d.held;
+    const auto may = std::min({left_, d.left, static_cast<std::int64_t>(d.held)});
+    const auto now = static_cast<std::size_t>(may);
+    d.stalled = now == 0;
     if (left_ != unlimited)
-      left_ -= static_cast<std::int64_t>(now);
+      left_ -= may;
+    if (d.left != unlimited)
+      d.left -= may;
     used_up_ = left_ == 0;
     if (now == 0)
       return;
@@ -146,7 +163,7 @@ private:
         std::copy_n(d.bytes.begin() + now, d.held, d.bytes.begin());
         if (d.held == 0)
           read(j, d);
-        else if (left_ > 0)
+        else
           forward(j, d);
       });
   }
@@ -154,7 +171,7 @@ private:
   boost::asio::io_context io_;
   tcp::acceptor acceptor_{io_, {boost::asio::ip::make_address("127.0.0.1"), 0}};
   std::uint16_t port_ = 0, to_ = 0;
-  std::int64_t left_ = unlimited; ///< by the thread alone, as is `joined_`
+  std::int64_t left_ = unlimited, each_ = unlimited; ///< by the thread alone, as is `joined_`
   std::list<joint_ptr> joined_;
   std::atomic<bool> used_up_{false};
   std::atomic<std::uint64_t> passed_{0};
