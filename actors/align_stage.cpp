@@ -1,5 +1,6 @@
 #include "actors/align.hpp"
 #include "actors/align_parameters.hpp"
+#include "runtime/held_sum.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -56,17 +57,20 @@ public:
   void on_item(item i, stage_context& context) override {
     auto f = std::get<frame>(std::move(i));
     const auto at = place(f.meta.stream);
+    const held_sum::change counts{held_, groups_[at.group]};
     groups_[at.group].add(at.member, std::move(f), context.now(), output_);
     pass_on(groups_[at.group], context);
   }
   void on_end(const stream_end& end, stage_context& context) override {
     const auto at = place(end.stream);
+    const held_sum::change counts{held_, groups_[at.group]};
     groups_[at.group].end(at.member, end, context.now(), output_);
     pass_on(groups_[at.group], context);
   }
   void on_wake(stage_context& context) override {
     wish_ = never;
     for (auto& g : groups_) {
+      const held_sum::change counts{held_, g};
       g.wake(context.now(), output_);
       pass_on(g, context);
     }
@@ -77,15 +81,12 @@ public:
     return groups_[at.group].takes(at.member);
   }
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
-    for (auto& g : groups_)
+    for (auto& g : groups_) {
+      const held_sum::change counts{held_, g};
       g.give_up(what, why, into);
+    }
   }
-  std::uint64_t held_frames() const noexcept override {
-    std::uint64_t n = 0;
-    for (const auto& g : groups_)
-      n += g.held_frames();
-    return n;
-  }
+  std::uint64_t held_frames() const noexcept override { return held_.frames(); }
 
 private:
   struct place_in_groups {
@@ -142,6 +143,7 @@ private:
   std::string name_;
   std::shared_ptr<const graph_facts> facts_;
   std::vector<aligner> groups_;
+  held_sum held_; ///< of `groups_`
   std::vector<place_in_groups> places_; ///< by stream
   aligner::output output_;
   graph_time wish_ = never; ///< the earliest wake-up asked for

@@ -1,5 +1,6 @@
 #include "actors/bundle.hpp"
 #include "actors/bundle_parameters.hpp"
+#include "runtime/held_sum.hpp"
 #include "runtime/stream_stats.hpp"
 
 #include <algorithm>
@@ -58,6 +59,7 @@ public:
   }
   void on_end(const stream_end& end, stage_context& context) override {
     auto& b = bundler_of(end.stream);
+    const held_sum::change counts{held_, b};
     b.end(end.stream, end.last_epoch, context.now(), output_);
     pass_on(b, context);
     context.emit(end);
@@ -65,6 +67,7 @@ public:
   void on_wake(stage_context& context) override {
     wish_ = never;
     for (auto& b : bundlers_) {
+      const held_sum::change counts{held_, b};
       b.wake(context.now(), output_);
       pass_on(b, context);
     }
@@ -77,15 +80,12 @@ public:
     for (const auto& range : output_.outcomes)
       into.add(range);
     output_ = {};
-    for (auto& b : bundlers_)
+    for (auto& b : bundlers_) {
+      const held_sum::change counts{held_, b};
       b.give_up(what, why, into);
+    }
   }
-  std::uint64_t held_frames() const noexcept override {
-    std::uint64_t n = 0;
-    for (const auto& b : bundlers_)
-      n += b.held_frames();
-    return n;
-  }
+  std::uint64_t held_frames() const noexcept override { return held_.frames(); }
 
 private:
   void add_lane(const stage_plan& plan, bundle_lane lane) {
@@ -110,6 +110,7 @@ private:
         errc::graph_invalid, shared_.stage,
         "`over: cameras` and `over: both` need aligned sets, and single "
         "frames came; put an `align` stage in front"));
+    const held_sum::change counts{held_, b};
     const bundler::entry only{&f, true, reason::none};
     b.add({&only, 1}, as_graph(f.meta.arrived), context.now(), output_);
     pass_on(b, context);
@@ -127,6 +128,7 @@ private:
     for (const auto& m : set.members)
       moment_.push_back({m.item ? &*m.item : nullptr, m.own, m.absent});
     auto& b = bundler_of(set.members.at(0).stream);
+    const held_sum::change counts{held_, b};
     b.add(moment_, set.arrived, context.now(), output_);
     pass_on(b, context);
   }
@@ -137,6 +139,7 @@ private:
     for (std::uint32_t i = 0; i < bundlers_.size(); ++i) {
       if (t.stream < lane_of_.size() && lane_of_[t.stream] != i + 1)
         continue;
+      const held_sum::change counts{held_, bundlers_[i]};
       bundlers_[i].fire(t, context.now(), output_);
       pass_on(bundlers_[i], context);
     }
@@ -174,6 +177,7 @@ private:
   bundle_options options_;
   bundle_shared shared_;
   std::vector<bundler> bundlers_;
+  held_sum held_; ///< of `bundlers_`
   std::vector<std::uint32_t> lane_of_; ///< by stream; 0: none, otherwise one above its index
   std::vector<bundler::entry> moment_;
   bundler::output output_;

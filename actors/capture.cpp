@@ -46,12 +46,13 @@ class capture_stage final : public stage {
 public:
   explicit capture_stage(const stage_plan& plan)
     : resource_(std::dynamic_pointer_cast<const capture_resource>(plan.resource)),
-      facts_(plan.graph), folder_(plan.folder), threaded_(plan.threads) {
+      facts_(plan.graph), folder_(plan.folder), threaded_(plan.threads), input_of_(plan.graph->streams.size()) {
     if (!resource_)
       throw failure(make_error(errc::stage_failed, plan.name, "got no cameras"));
-    for (const auto& source : resource_->sources)
+    for (const auto& source : resource_->sources) {
+      input_of_[source.stream] = static_cast<std::uint32_t>(inputs_.size());
       inputs_.emplace_back(source, facts_->streams[source.stream].id, facts_->latency_budget);
-    waits_.resize(inputs_.size());
+    }
   }
 
   void run(stage_context& context) override {
@@ -77,7 +78,7 @@ public:
     else
       pump(context);
   }
-  void on_credit(stage_context& context) override { pump_waiting(context); }
+  void on_credit(stream_index lane, stage_context& context) override { pump_waiting(lane, context); }
   void on_wake(stage_context& context) override { pump(context); }
 
   void drain(stage_context& context) override {
@@ -156,19 +157,14 @@ private:
     pump_now(context);
   }
 
-  /// Sends what had no credit when it came.
-  void pump_waiting(stage_context& context) {
+  /// Sends what of `stream` had no credit when it came.
+  void pump_waiting(stream_index stream, stage_context& context) {
     if (!threaded_ || given_up_)
       return pump_all(context);
-    now_.clear();
-    for (const auto i : without_credit_)
-      if (context.credit(0, inputs_[i].stream()) > 0)
-        now_.push_back(i);
-    if (now_.empty())
+    const auto input = input_of_.at(stream);
+    if (!inputs_[input].waits() || context.credit(0, stream) == 0)
       return;
-    for (const auto i : now_)
-      waits_[i] = false;
-    std::erase_if(without_credit_, [this](std::uint32_t i) { return !waits_[i]; });
+    now_.assign(1, input);
     pump_now(context);
   }
 
@@ -177,18 +173,12 @@ private:
     for (const auto i : now_) {
       auto& in = inputs_[i];
       in.forward(resource_->captured, context);
-      note_waiting(i);
       look_at_ = std::min(look_at_, in.watch(context));
       any_ended = any_ended || in.ended();
     }
     context.wake_at(look_at_);
     if (any_ended)
       end_threads();
-  }
-
-  void note_waiting(std::uint32_t input) {
-    if (inputs_[input].waits() && !std::exchange(waits_[input], true))
-      without_credit_.push_back(input);
   }
 
   /// The same for every stream, and looks who is silent. On the virtual clock this stage reads its cameras itself.
@@ -198,8 +188,6 @@ private:
       due = read_all(context);
     come_->take(now_); // before their inboxes are emptied: who comes later tells
     forward_all(context);
-    for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      note_waiting(i);
     look_at_ = never;
     if (!given_up_)
       for (auto& in : inputs_)
@@ -250,9 +238,9 @@ private:
   bool given_up_ = false; ///< stopped or failed: it has nothing to do any more but to end its streams
   std::shared_ptr<context_clock> clock_;
   std::deque<capture_input> inputs_;
+  std::vector<std::uint32_t> input_of_; ///< by stream; of those that it captures
   const std::shared_ptr<arrivals> come_ = std::make_shared<arrivals>(); ///< a reader that hangs keeps it
-  std::vector<std::uint32_t> without_credit_, now_;                     ///< inputs
-  std::vector<char> waits_; ///< per input: is in `without_credit_`
+  std::vector<std::uint32_t> now_; ///< inputs
   graph_time look_at_ = never; ///< when the first stream may turn out to be silent
   std::unique_ptr<reader_threads> threads_; ///< ends before what its readers point to
 };

@@ -93,7 +93,7 @@ public:
     feed(context);
   }
 
-  void on_credit(stage_context& context) override { feed(context); }
+  void on_credit(stream_index, stage_context& context) override { feed(context); }
 
   /// "3 frames of a batch failed, the first is frame 1204 of 'cam1': ...".
   std::string failures_in(const batch_outcome& o) const {

@@ -57,7 +57,7 @@ public:
     scheduler_.add(std::move(h), context.now());
     work(context);
   }
-  void on_credit(stage_context& context) override { work(context); }
+  void on_credit(stream_index, stage_context& context) override { work(context); }
   void on_wake(stage_context& context) override {
     wish_ = never;
     work(context);

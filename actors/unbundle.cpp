@@ -1,5 +1,7 @@
 #include "actors/unbundle.hpp"
 
+#include "runtime/held_sum.hpp"
+
 #include <algorithm>
 
 namespace hyperframes {
@@ -144,9 +146,9 @@ namespace {
 class unbundle_stage final : public stage {
 public:
   explicit unbundle_stage(const stage_plan& plan)
-    : plan_(plan), waits_(plan.graph->streams.size()) {
+    : plan_(plan), order_(plan.graph->streams.size()), waits_(plan.graph->streams.size()) {
     for (auto s : plan.streams)
-      order_.emplace(s, stream_order{s});
+      order_[s].emplace(s);
   }
 
   void on_item(item i, stage_context& context) override {
@@ -161,9 +163,12 @@ public:
   }
 
   void on_outcomes(std::span<const outcome_range> ranges, stage_context& context) override {
-    for (const auto& range : ranges)
-      if (const auto known = order_of(range.stream).add(range); known > 0)
+    for (const auto& range : ranges) {
+      auto& order = order_of(range.stream);
+      const held_sum::change counts{held_, order};
+      if (const auto known = order.add(range); known > 0)
         context.discarded(range.stream, known);
+    }
     for (const auto& range : ranges)
       send(range.stream, context);
   }
@@ -173,7 +178,7 @@ public:
     send(end.stream, context);
   }
 
-  void on_credit(stage_context& context) override {
+  void on_credit(stream_index, stage_context& context) override {
     full_ = false;
     std::swap(now_, without_credit_);
     without_credit_.clear();
@@ -189,28 +194,26 @@ public:
   bool start(stage_context&) override { return true; }
 
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
-    for (auto& [stream, order] : order_)
-      order.give_up(what, why, into);
+    for (auto& order : order_)
+      if (order) {
+        const held_sum::change counts{held_, *order};
+        order->give_up(what, why, into);
+      }
   }
 
-  std::uint64_t held_frames() const noexcept override {
-    std::uint64_t frames = 0;
-    for (const auto& [stream, order] : order_)
-      frames += order.waiting();
-    return frames;
-  }
+  std::uint64_t held_frames() const noexcept override { return held_.frames(); }
 
 private:
   stream_order& order_of(stream_index stream) {
-    const auto at = order_.find(stream);
-    if (at == order_.end())
+    if (stream >= order_.size() || !order_[stream])
       throw std::logic_error("a frame of a stream that does not pass here");
-    return at->second;
+    return *order_[stream];
   }
 
   void add(std::shared_ptr<frame_result> r, stage_context& context) {
     const auto stream = r->meta.stream;
     auto& order = order_of(stream);
+    const held_sum::change counts{held_, order};
     if (const auto known = order.add(std::move(r)); known > 0)
       context.discarded(stream, known);
     // The plan leaves room for all that can be upstream: this happens only when an outcome is missing.
@@ -242,6 +245,7 @@ private:
   /// Sends what is in order while the edges below take it; the rest waits here, ranges as ranges.
   void send(stream_index stream, stage_context& context) {
     auto& order = order_of(stream);
+    const held_sum::change counts{held_, order};
     for (;;) {
       full_ = context.credit(0) == 0;
       if (full_) {
@@ -263,12 +267,13 @@ private:
     for (const auto& end : ends)
       context.emit(end);
     if (!ends.empty()
-        && std::ranges::all_of(order_, [](const auto& each) { return each.second.closed(); }))
+        && std::ranges::all_of(order_, [](const auto& each) { return !each || each->closed(); }))
       context.done();
   }
 
   stage_plan plan_;
-  std::map<stream_index, stream_order> order_;
+  std::vector<std::optional<stream_order>> order_; ///< by stream
+  held_sum held_;                                  ///< of `order_`
   std::vector<char> waits_; ///< per stream: is in `without_credit_`
   std::vector<stream_index> without_credit_, now_;
   bool full_ = false; ///< the edges below took the last result that they had room for

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -30,7 +31,7 @@ public:
   /// @returns the ends of the epochs that were completed since the last call, in order.
   std::vector<stream_end> take_completed();
   bool closed() const { return closed_; }
-  std::uint64_t waiting() const { return waiting_; } ///< frames with an outcome that have not left
+  std::uint64_t held_frames() const { return waiting_; } ///< frames with an outcome that have not left
   std::uint64_t results_waiting() const { return results_waiting_; } ///< of these, with a result
   /// Gives up on the frame that all others wait for: everything missing before the first frame that
   /// is there becomes `lost (reorder)`. @returns how many frames.

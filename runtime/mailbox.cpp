@@ -89,25 +89,24 @@ mailbox::entry mailbox::take_at(std::size_t place, graph_time now) {
 
 std::optional<credit_message> mailbox::gone(stream_index index, std::uint64_t bytes) {
   auto& l = lane(index);
-  if (l.owed == 0)
-    ++owing_;
+  if (!std::exchange(l.listed, true))
+    owing_.push_back(index);
   ++l.owed;
   l.owed_bytes += bytes;
   if (l.owed < limits_.lot())
     return std::nullopt;
-  --owing_;
   return credit_message{edge_, index, std::exchange(l.owed, 0), std::exchange(l.owed_bytes, 0)};
 }
 
 recycled_vector<credit_message> mailbox::take_owed() {
   recycled_vector<credit_message> result;
-  for (stream_index i = 0; owing_ > 0 && i < lanes_.size(); ++i) {
+  for (const auto i : owing_) {
     auto& l = lanes_[i];
-    if (l.owed == 0)
-      continue;
-    --owing_;
-    result.push_back({edge_, i, std::exchange(l.owed, 0), std::exchange(l.owed_bytes, 0)});
+    l.listed = false;
+    if (l.owed > 0)
+      result.push_back({edge_, i, std::exchange(l.owed, 0), std::exchange(l.owed_bytes, 0)});
   }
+  owing_.clear();
   return result;
 }
 

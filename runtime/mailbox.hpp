@@ -88,6 +88,7 @@ private:
     boost::circular_buffer<held> ring;
     std::uint32_t items = 0;
     std::uint32_t owed = 0;
+    bool listed = false; ///< in `owing_`
     std::uint64_t owed_bytes = 0;
   };
   lane_state& lane(stream_index index);
@@ -100,7 +101,7 @@ private:
   boost::circular_buffer<stream_index> order_; ///< a lane for each entry, oldest first
   std::uint32_t items_ = 0;
   std::uint32_t peak_ = 0;
-  std::uint32_t owing_ = 0; ///< lanes with credit owed
+  std::vector<stream_index> owing_; ///< lanes with credit owed, and some that have given it back since
   std::uint64_t frames_ = 0;
   duration last_wait_{};
 };

@@ -150,7 +150,8 @@ public:
   virtual void on_outcomes(std::span<const outcome_range>, stage_context&) {}
   virtual void on_wake(stage_context&) {}
   virtual void on_poke(stage_context&) {}
-  virtual void on_credit(stage_context&) {} ///< an edge that had none has credit again
+  /// An edge below has got credit back, of `lane` as in `stage_context::credit`.
+  virtual void on_credit(stream_index /*lane*/, stage_context&) {}
   virtual void on_done(std::uint32_t /*lane*/, std::shared_ptr<void>, stage_context&) {}
   /// Sources: captures no more and ends its streams. Others have nothing to do: ends follow.
   virtual void drain(stage_context&) {}

@@ -159,14 +159,18 @@ void stage_host::give_complete_ends() {
 /// An unbundle that has failed is not there to put outcomes in order; they are counted as they come.
 void stage_host::keep_account_alone() {
   account_ = std::make_unique<settled_frames>();
-  for (const auto& [stream, last] : emitted_)
-    account_->begin_at(stream, last.next);
+  for (stream_index stream = 0; stream < emitted_.size(); ++stream)
+    if (emitted_[stream])
+      account_->begin_at(stream, emitted_[stream]->next);
   for (const auto& end : ends_given_)
     account_->add(end);
 }
 
 void stage_host::count_result(const frame_result& r) {
-  auto& last = emitted_[r.meta.stream];
+  if (r.meta.stream >= emitted_.size())
+    emitted_.resize(r.meta.stream + 1);
+  auto& slot = emitted_[r.meta.stream];
+  auto& last = slot ? *slot : slot.emplace();
   last.next = {r.meta.epoch, r.meta.frame_id + 1};
   env_.accounts.settled(wiring_.self,
                         {r.meta.stream, r.meta.epoch, r.meta.frame_id, 1, r.what, r.why});

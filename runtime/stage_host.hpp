@@ -188,7 +188,7 @@ private:
     frame_position next; ///< what comes next
     std::optional<graph_time> since; ///< the last delivery; before it, the first arrival
   };
-  std::map<stream_index, emitted> emitted_; ///< by an unbundle
+  std::vector<std::optional<emitted>> emitted_; ///< by an unbundle, of each stream
   std::size_t streams_closed_ = 0;                 ///< in `account_`
   std::vector<stream_end> ends_in_logic_; ///< given to the logic, not passed on by it yet
   std::vector<stream_end> ends_given_;    ///< to any object of this stage

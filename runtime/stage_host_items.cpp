@@ -294,7 +294,7 @@ void stage_host::on_credit(const credit_message& m) {
   for (auto& entry : out.grant(m))
     send(out, std::move(entry));
   if (logic_)
-    logic_->on_credit(*this);
+    logic_->on_credit(m.lane, *this);
 }
 
 std::uint32_t stage_host::credit(std::size_t output, stream_index lane) const {

@@ -518,7 +518,7 @@ TEST_CASE("the stage schedule sends as there is credit, and expires without any"
   CHECK(in_words(c.outcomes[0]) == "0:4-7 expired (ttl)");
   CHECK(pool.in_use() == 0);
   c.credit_left = 1;
-  run.tested->on_credit(c);
+  run.tested->on_credit(0, c);
   CHECK(run.batches() == words{"0:0", "1:0 2:0"});
   CHECK(c.released == 4);
   CHECK(run.tested->held_frames() == 0);
@@ -536,7 +536,7 @@ TEST_CASE("what can expire waits in schedule and not behind another batch, but f
   const auto comes_back = [&](graph_time t) {
     c.advance_to(t, *run.tested);
     ++c.credit_left;
-    run.tested->on_credit(c);
+    run.tested->on_credit(0, c);
   };
   comes_back(50_ms);
   CHECK(run.batches() == words{"0:0", "0:4"});
@@ -570,7 +570,7 @@ TEST_CASE("batches follow the stage below") {
     for (std::uint64_t i = 0; i < 40; ++i)
       run.tested->on_item(make({0, i, 1}), run.context);
     run.context.credit_left = 1;
-    run.tested->on_credit(run.context);
+    run.tested->on_credit(0, run.context);
     return run.context.items<batch_ptr>().at(0)->slots;
   };
   CHECK(slots_of_first(16, 0) == 16);
@@ -648,7 +648,7 @@ TEST_CASE("every hyperframe leaves schedule exactly once, whole and in time") {
       look();
       if (upto(3) == 0) {
         run.context.credit_left = std::min(2U, run.context.credit_left + 1);
-        run.tested->on_credit(run.context);
+        run.tested->on_credit(0, run.context);
       } else {
         if (in_queue == static_cast<std::uint32_t>(capacity)) {
           outcome_batch dropped;

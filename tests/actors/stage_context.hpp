@@ -45,7 +45,10 @@ public:
   void settle(const outcome_range& range) override { outcomes.push_back(range); }
   void discarded(stream_index, std::uint64_t frames) override { frames_discarded += frames; }
   void wake_at(graph_time t) override { wake_ = std::min(wake_, t); }
-  std::uint32_t credit(std::size_t, stream_index) const override { return credit_left; }
+  std::uint32_t credit(std::size_t, stream_index) const override {
+    ++credits_asked;
+    return credit_left;
+  }
   void release(std::uint32_t count) override { released += count; }
   void submit(blocking_work) override {}
   std::function<void()> poke() override {
@@ -93,6 +96,7 @@ public:
   std::map<stream_index, stream_stats> stats;
   std::map<std::string, std::uint64_t> faults; ///< injected, by kind
   std::uint32_t credit_left = 1'000'000;
+  mutable std::uint64_t credits_asked = 0;
   std::uint32_t released = 0;
   std::shared_ptr<std::atomic<int>> pokes = std::make_shared<std::atomic<int>>(0); ///< by any thread
   std::uint64_t frames_discarded = 0;

@@ -41,12 +41,12 @@ TEST_CASE("results leave in order, and a gap stands in the place of a frame that
   stream_order order{0};
   order.add(result_of(2));
   CHECK(drain(order).empty());
-  CHECK(order.waiting() == 1);
+  CHECK(order.held_frames() == 1);
   order.add(range(1, 1));
   CHECK(drain(order).empty());
   order.add(result_of(0));
   CHECK(drain(order) == words{"0:0", "0:1 dropped", "0:2"});
-  CHECK(order.waiting() == 0);
+  CHECK(order.held_frames() == 0);
 }
 
 TEST_CASE("the first outcome of a frame counts") {
@@ -113,7 +113,7 @@ TEST_CASE("whatever the order of arrival, every frame leaves once and in order")
     }
     CHECK(next == 60);
     CHECK(known == given - 60);
-    CHECK(order.waiting() == 0);
+    CHECK(order.held_frames() == 0);
   }
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("nothing is sent without credit, and gaps wait as ranges") {
   r.logic->on_outcomes(gap, r.context);
   CHECK(r.logic->held_frames() == 1002);
   r.context.credit_left = 5000;
-  r.logic->on_credit(r.context);
+  r.logic->on_credit(0, r.context);
   CHECK(r.sent().size() == 1004);
   CHECK(r.logic->held_frames() == 0);
 }
@@ -207,7 +207,7 @@ TEST_CASE("results are taken only while the edges below have room") {
   CHECK(r.sent().size() == 2);
   CHECK_FALSE(r.logic->takes(0));
   r.context.credit_left = 8;
-  r.logic->on_credit(r.context);
+  r.logic->on_credit(0, r.context);
   CHECK(r.sent().size() == 3);
   CHECK(r.logic->takes(0));
   // A missing head is no reason to take nothing: it may be what comes next.

@@ -37,7 +37,7 @@ public:
 
   void run(stage_context& c) override { pump(c); }
   void on_item(item, stage_context&) override {}
-  void on_credit(stage_context& c) override {
+  void on_credit(stream_index, stage_context& c) override {
     if (s_.every == duration{0})
       pump(c);
   }

@@ -66,7 +66,7 @@ public:
   bool takes(stream_index s) const override { return real_->takes(s); }
   void on_end(const stream_end& end, stage_context& c) override { real_->on_end(end, c); }
   void on_outcomes(std::span<const outcome_range> r, stage_context& c) override { real_->on_outcomes(r, c); }
-  void on_credit(stage_context& c) override { real_->on_credit(c); }
+  void on_credit(stream_index lane, stage_context& c) override { real_->on_credit(lane, c); }
   void give_up(outcome what, reason why, outcome_batch& into) noexcept override {
     real_->give_up(what, why, into);
   }

@@ -38,7 +38,7 @@ public:
     }};
   }
   void on_poke(stage_context& c) override { send(c); }
-  void on_credit(stage_context& c) override { send(c); }
+  void on_credit(stream_index, stage_context& c) override { send(c); }
   void on_item(item, stage_context&) override {}
   void give_up(outcome, reason, outcome_batch&) noexcept override {}
   std::uint64_t held_frames() const noexcept override { return 0; }
