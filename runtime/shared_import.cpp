@@ -18,6 +18,7 @@ struct mapped_pool {
   std::unique_ptr<borrowed_segment> segment;
   std::size_t open = 0;   ///< buffers
   bool forgotten = false; ///< its process
+  bool spent() const { return open == 0 && (forgotten || segment->retired()); }
 };
 
 using pools_by_address = std::map<segment_address, mapped_pool>;
@@ -37,6 +38,7 @@ struct import_core final : counted_pool, slot_home, std::enable_shared_from_this
   std::size_t most_pools;
   mutable std::mutex mutex; ///< guards all below
   pools_by_address pools;
+  segment_address looked_at; ///< by `take_next_spent`
   import_slot* first = nullptr;
   std::size_t buffers = 0;
 
@@ -63,9 +65,12 @@ struct import_core final : counted_pool, slot_home, std::enable_shared_from_this
   slot_place place(const pool_slot&) const noexcept override { return {}; }
   void take_back(pool_slot& s) noexcept override;
 
-  /// Takes the pools that are of no use any more out of the map. The caller lets go of them after
-  /// the lock: unmapping is slow.
+  // What is taken out of the map is let go by the caller after the lock: unmapping is slow.
+
+  /// All pools that are of no use any more.
   pools_by_address take_spent();
+  /// Looks at one pool after the other, one a call. @returns it where it is spent, else nothing.
+  pools_by_address::node_type take_next_spent();
   expected<void> make_room(pools_by_address& spent, const segment_address& next);
   void list(import_slot& s) {
     s.after = first;
@@ -86,19 +91,22 @@ void import_core::take_back(pool_slot& s) noexcept {
   auto& gone = static_cast<import_slot&>(s);
   const auto release = std::move(gone.on_release);
   const auto core = std::move(gone.core);
-  pools_by_address::node_type spent;
+  pools_by_address::node_type own, other;
   {
     const std::lock_guard lock{mutex};
     unlist(gone);
     if (stats)
       stats->given_back();
     auto& pool = *gone.pool;
-    if (--pool.open == 0 && (pool.forgotten || pool.segment->retired()))
-      spent = pools.extract(pool.segment->address());
+    --pool.open;
+    if (pool.spent())
+      own = pools.extract(pool.segment->address());
+    other = take_next_spent();
   }
   gone.~import_slot();
   give_recycled(&gone, sizeof gone);
-  spent = {};
+  own = {};
+  other = {};
   if (release)
     release();
 }
@@ -107,11 +115,21 @@ pools_by_address import_core::take_spent() {
   pools_by_address spent;
   for (auto p = pools.begin(); p != pools.end();) {
     const auto next = std::next(p);
-    if (p->second.open == 0 && (p->second.forgotten || p->second.segment->retired()))
+    if (p->second.spent())
       spent.insert(pools.extract(p));
     p = next;
   }
   return spent;
+}
+
+pools_by_address::node_type import_core::take_next_spent() {
+  if (pools.empty())
+    return {};
+  auto next = pools.upper_bound(looked_at);
+  if (next == pools.end())
+    next = pools.begin();
+  looked_at = next->first;
+  return next->second.spent() ? pools.extract(next) : pools_by_address::node_type{};
 }
 
 expected<void> import_core::make_room(pools_by_address& spent, const segment_address& next) {

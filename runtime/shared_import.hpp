@@ -16,8 +16,9 @@ struct import_core;
 /// Borrows buffers of other processes of this host, for reading: who writes into one dies of it.
 ///
 /// The memory of a pool is mapped when its first buffer is opened, and stays mapped for the next
-/// ones: until its pool is gone, or its process is forgotten, and its last buffer is released. An
-/// owner that dies leaves what is mapped as it is.
+/// ones: until its pool is gone or its process is forgotten, and its last buffer is released. That
+/// a pool is gone is seen as other buffers are opened and released. An owner that dies leaves what
+/// is mapped as it is.
 ///
 /// A borrower that was taken for dead and is not may see the owner write into what it reads; its
 /// results come too late and are discarded.

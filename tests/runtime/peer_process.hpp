@@ -82,15 +82,19 @@ public:
          << ' ' << h.segment.nonce[1] << ' ' << h.slot << ' ' << h.generation << ' ' << h.bytes;
     return ask(line.str());
   }
-  /// Lets it fill a slot of its own with `value`. @returns its name.
-  shared_handle fill(int value) {
+  struct filled {
+    std::size_t number = 0; ///< that the slot has there
+    shared_handle handle;
+  };
+  /// Lets it fill a slot of its own with `value`.
+  filled fill(int value) {
     std::istringstream answer{ask("fill " + std::to_string(value))};
-    shared_handle h;
-    std::size_t number = 0;
-    answer >> number >> h.segment.process >> h.segment.descriptor >> h.segment.nonce[0]
+    filled f;
+    auto& h = f.handle;
+    answer >> f.number >> h.segment.process >> h.segment.descriptor >> h.segment.nonce[0]
       >> h.segment.nonce[1] >> h.slot >> h.generation >> h.bytes;
     REQUIRE(answer);
-    return h;
+    return f;
   }
 
 private:

@@ -81,6 +81,16 @@ TEST_CASE("a pool stays mapped until it is gone and its last buffer is released"
     open(next.acquire());
     CHECK(importer.now().pools == 1);
   }
+  SUBCASE("gone after the next pool came: as its buffers come and go") {
+    auto next = shared_pool(1);
+    open(next.acquire());
+    a = {};
+    pool.reset();
+    CHECK(importer.now().pools == 2);
+    for (int i = 0; i < 2; ++i)
+      open(next.acquire());
+    CHECK(importer.now().pools == 1);
+  }
 }
 
 TEST_CASE("what a forgotten process lent is unmapped as it is released") {
