@@ -3,6 +3,7 @@
 #include "tools/bench/adaptive.hpp"
 #include "tools/bench/benchmark.hpp"
 #include "tools/bench/ladder.hpp"
+#include "tools/bench/processes.hpp"
 
 /// A function for each benchmark, in a file of its name.
 namespace hyperframes::bench {
@@ -67,6 +68,15 @@ struct planned_graph {
 };
 report plan_report(const std::vector<planned_graph>& graphs);
 std::vector<double> plan_once(const std::vector<std::string>& arguments);
+
+report processes(const context& c);
+/// A value a round, of the same round at the same place; CAF's are empty where it has no network.
+struct passing_runs {
+  std::vector<passing> shared_small, shared_film, shared_large, shared_read;
+  std::vector<passing> tcp_film, tcp_large, tcp_read;
+  std::vector<passing> caf_film, caf_large;
+};
+report processes_report(const passing_runs& runs);
 
 report start(const context& c);
 report start_report(

@@ -34,6 +34,10 @@ const std::vector<benchmark>& benchmarks() {
      {},
      pack},
     {"plan", "What is planned of a graph comes to pass", {}, plan},
+    {"processes",
+     "Frames go to another process of the host in a time that does not depend on their size",
+     {},
+     processes},
     {"start", "The first hyperframe after ready takes no longer than the others", {}, start},
   };
   return all;
@@ -52,6 +56,7 @@ const std::vector<part>& parts() {
     {"locks", locks_once},
 #endif
     {"plan", plan_once},
+    {"receive", receive_passing},
     {"start", start_once},
   };
   return all;
