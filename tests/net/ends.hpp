@@ -26,7 +26,8 @@ inline std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Keeps what a link tells, and lets a test wait for it. Receives bulk into a pool of its own.
+/// Keeps what a link tells, and lets a test wait for it: waits return false where it never came.
+/// Receives bulk into a pool of its own.
 class heard : public link_user {
 public:
   struct message {
@@ -39,10 +40,10 @@ public:
     : pool_(slots, slot_bytes) {}
 
   void up(std::uint32_t incarnation) override {
-    note([&] { ups.push_back(incarnation); });
+    note([&] { ups_.push_back(incarnation); });
   }
   void down(const std::string& why) override {
-    note([&] { downs.push_back(why); });
+    note([&] { downs_.push_back(why); });
   }
   bool place(
     std::span<const std::byte>, std::span<const std::uint64_t> sizes,
@@ -57,38 +58,41 @@ public:
     return true;
   }
   void received(lane on, std::span<const std::byte> head, std::vector<bulk_part> bulk) override {
-    note([&] { messages.push_back({on, text_of(head), std::move(bulk)}); });
+    note([&] { messages_.push_back({on, text_of(head), std::move(bulk)}); });
   }
 
-  /// Waits until `holds` does, under the lock that what is heard has. @returns false: it never did.
-  bool wait(const std::function<bool()>& holds) {
-    std::unique_lock lock{mutex_};
-    return changed_.wait_for(lock, patience, holds);
-  }
   bool wait_up(std::size_t times = 1) {
-    return wait([&] { return ups.size() >= times; });
+    return wait([&] { return ups_.size() >= times; });
   }
   bool wait_down(std::size_t times = 1) {
-    return wait([&] { return downs.size() >= times; });
+    return wait([&] { return downs_.size() >= times; });
   }
   bool wait_messages(std::size_t count) {
-    return wait([&] { return messages.size() >= count; });
+    return wait([&] { return messages_.size() >= count; });
   }
   void forget_messages() {
     std::vector<message> gone;
     const std::lock_guard lock{mutex_};
-    gone.swap(messages);
+    gone.swap(messages_);
   }
   std::uint32_t incarnation() {
     const std::lock_guard lock{mutex_};
-    return ups.empty() ? 0 : ups.back();
+    return ups_.empty() ? 0 : ups_.back();
   }
   const buffer_pool& pool() const { return pool_; }
 
-  // Under the lock while the link lives: in `wait`, or behind it.
-  std::vector<std::uint32_t> ups;
-  std::vector<std::string> downs;
-  std::vector<message> messages;
+  std::vector<std::uint32_t> ups() {
+    const std::lock_guard lock{mutex_};
+    return ups_;
+  }
+  std::vector<std::string> downs() {
+    const std::lock_guard lock{mutex_};
+    return downs_;
+  }
+  std::vector<message> messages() {
+    const std::lock_guard lock{mutex_};
+    return messages_;
+  }
 
 protected:
   void note(const std::function<void()>& change) {
@@ -100,9 +104,16 @@ protected:
   }
 
 private:
+  bool wait(const std::function<bool()>& holds) {
+    std::unique_lock lock{mutex_};
+    return changed_.wait_for(lock, patience, holds);
+  }
   buffer_pool pool_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::vector<std::uint32_t> ups_; ///< guarded by `mutex_`, as are the next two
+  std::vector<std::string> downs_;
+  std::vector<message> messages_;
 };
 
 /// Sentences of refused connections.

@@ -103,13 +103,13 @@ TEST_CASE("a size beyond its bound takes the link down, before memory is taken")
     auto& on = a.on == lane::control ? peer.control : peer.data;
     on.write(a.bytes);
     REQUIRE(user->wait_down(count));
-    CHECK(user->downs.back() == a.why);
+    CHECK(user->downs().back() == a.why);
     CHECK(l->trouble() == a.why);
     peer.control.wait_closed(); // both, whichever it was
     peer.data.wait_closed();
   }
   CHECK(memory_of_process().peak - before < (24 << 20));
-  CHECK(user->messages.empty());
+  CHECK(user->messages().empty());
   CHECK(eventually([&] { return user->pool().in_use() == 0; }));
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("a user that throws, or places too little, takes the link down and not
     REQUIRE(sender->wait_up(count));
     at_a->send(sender->incarnation(), lane::data, bytes_of(head), std::move(bulk));
     REQUIRE(user->wait_down(count));
-    CHECK(user->downs.back() == why);
+    CHECK(user->downs().back() == why);
     REQUIRE(sender->wait_down(count));
   };
   check("throw", {}, "a message could not be taken: no such edge");
@@ -176,12 +176,12 @@ TEST_CASE("a cut in the middle of a message is told at both ends, and the link c
   const auto second = r.a->incarnation();
   CHECK(second > first);
   CHECK(r.b->incarnation() == second);
-  CHECK(r.b->messages.empty());
+  CHECK(r.b->messages().empty());
   // What belongs to the time before is not sent now.
   r.at_a->send(first, lane::control, bytes_of("stale"));
   r.at_a->send(second, lane::control, bytes_of("fresh"));
   REQUIRE(r.b->wait_messages(1));
-  CHECK(r.b->messages[0].head == "fresh");
+  CHECK(r.b->messages()[0].head == "fresh");
   // Of the first two as many as the system had not yet taken.
   CHECK(eventually([&] {
     const auto c = r.at_a->counters();
@@ -196,8 +196,9 @@ TEST_CASE("a network that stands still is found at both ends, and the link comes
   r.relay.pass(0);
   REQUIRE(r.a->wait_down());
   REQUIRE(r.b->wait_down());
-  CHECK(r.a->downs[0] == stands_still);
-  CHECK((r.b->downs[0] == stands_still || r.b->downs[0] == "the other side closed the connection"));
+  CHECK(r.a->downs()[0] == stands_still);
+  CHECK(
+    (r.b->downs()[0] == stands_still || r.b->downs()[0] == "the other side closed the connection"));
   r.relay.pass_all();
   REQUIRE(r.a->wait_up(2));
   REQUIRE(r.b->wait_up(2));
@@ -214,7 +215,7 @@ TEST_CASE(
   for (unsigned i = 0; i < slots; ++i)
     r.at_a->send(r.a->incarnation(), lane::data, {}, {drawn(pool.acquire(), bytes, i)});
   REQUIRE(r.a->wait_down());
-  CHECK(r.a->downs[0] == stands_still);
+  CHECK(r.a->downs()[0] == stands_still);
   CHECK(r.at_a->counters().messages_discarded > 0); // the system took some of them
   CHECK(eventually([&] { return pool.in_use() == 0; }));
   CHECK(eventually([&] { return r.at_a->queued_bytes() == 0; }));
@@ -229,9 +230,9 @@ TEST_CASE("heartbeats keep a link that has nothing to say") {
   const auto passed = r.relay.passed();
   REQUIRE(eventually([&] { return r.relay.passed() > passed + 120 * 16 * 4; }));
   for (const auto& end : {r.a, r.b}) {
-    for (const auto& why : end->downs)
+    for (const auto& why : end->downs())
       FAIL_CHECK(why);
-    CHECK(end->ups.size() == 1);
+    CHECK(end->ups().size() == 1);
   }
 }
 

@@ -54,13 +54,13 @@ TEST_CASE("a large message under way holds up no small one") {
   }
   REQUIRE(a->wait_messages(100));
   REQUIRE(b->wait_messages(100));
-  for (const auto& m : b->messages)
+  for (const auto& m : b->messages())
     CHECK(m.on == lane::control);
   CHECK(at_a->queued_bytes() > 0);
   between.pass_all();
   REQUIRE(b->wait_messages(100 + count));
   for (unsigned i = 0; i < count; ++i)
-    CHECK(same(b->messages[100 + i].bulk.at(0), sent[i]));
+    CHECK(same(b->messages()[100 + i].bulk.at(0), sent[i]));
 }
 
 TEST_CASE("it does not matter which end is there first") {
@@ -79,7 +79,7 @@ TEST_CASE("it does not matter which end is there first") {
   CHECK(at_a->trouble() == "");
   at_b->close();
   REQUIRE(a->wait_down());
-  CHECK(a->downs[0] == "the other side closed the connection");
+  CHECK(a->downs()[0] == "the other side closed the connection");
   REQUIRE(eventually([&] { return at_a->trouble() == unexpected; }));
 }
 
@@ -109,8 +109,8 @@ TEST_CASE("why a link cannot be opened is said") {
     == "its certificate is refused: unable to get local issuer certificate");
   CHECK(trouble(plain, to_theirs) != "");
   CHECK(trouble(ours, to_plain) != "");
-  CHECK(user->ups.empty());
-  CHECK(user->downs.empty());
+  CHECK(user->ups().empty());
+  CHECK(user->downs().empty());
 }
 
 TEST_CASE("an opener that comes anew replaces what was, an older one does not") {
@@ -121,12 +121,12 @@ TEST_CASE("an opener that comes anew replaces what was, an older one does not") 
   const auto l = hub.accept(id_of(1), user);
   raw_link first{port, id_of(1), 5};
   REQUIRE(user->wait_up());
-  CHECK(user->ups == std::vector<std::uint32_t>{5});
+  CHECK(user->ups() == std::vector<std::uint32_t>{5});
   for (const std::uint32_t old : {5, 4}) {
     const raw_link again{port, id_of(1), old};
     CHECK_FALSE(again.open);
   }
-  CHECK(user->downs.empty());
+  CHECK(user->downs().empty());
   REQUIRE(told.wait(1));
   CHECK(
     told.all()[0]
@@ -134,8 +134,8 @@ TEST_CASE("an opener that comes anew replaces what was, an older one does not") 
   raw_link second{port, id_of(1), 6};
   CHECK(second.open);
   REQUIRE(user->wait_up(2));
-  CHECK(user->ups.back() == 6);
-  CHECK(user->downs == std::vector<std::string>{"the other side opened the link anew"});
+  CHECK(user->ups().back() == 6);
+  CHECK(user->downs() == std::vector<std::string>{"the other side opened the link anew"});
   first.control.wait_closed();
   first.data.wait_closed();
 
@@ -150,7 +150,7 @@ TEST_CASE("an opener that comes anew replaces what was, an older one does not") 
   CHECK(later.open);
   CHECK(half.wait_closed() == 0);
   REQUIRE(user->wait_up(3));
-  CHECK(user->ups.back() == 10);
+  CHECK(user->ups().back() == 10);
 }
 
 TEST_CASE("what cannot be sent is refused or discarded, and counted") {
@@ -196,8 +196,8 @@ TEST_CASE("close ends a link for its user at once, from within a call too") {
     at_a->send(a->incarnation(), lane::control, bytes_of("x"));
   REQUIRE(a->wait_down());
   CHECK(b->wait_messages(1));
-  CHECK(b->messages.size() == 1);
-  CHECK(b->downs.empty());
+  CHECK(b->messages().size() == 1);
+  CHECK(b->downs().empty());
   CHECK(b->self->trouble() == "the link was closed here");
   b->self->close();
   const std::weak_ptr<hyperframes::link> gone = b->self;
@@ -237,7 +237,7 @@ TEST_CASE("the end of a hub ends its links; who keeps one has an end that is dow
   CHECK(pool.in_use() == 0);
   CHECK(kept->queued_bytes() == 0);
   CHECK(a.use_count() == 1);
-  CHECK(a->downs.empty());
+  CHECK(a->downs().empty());
   REQUIRE(b->wait_down());
   kept->send(a->incarnation(), lane::control, bytes_of("late"));
   CHECK(kept->incarnation() == 0);
@@ -265,6 +265,6 @@ TEST_CASE("one hub carries many links, each with its own") {
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     REQUIRE(bs[i]->wait_messages(1));
-    CHECK(bs[i]->messages[0].head == std::to_string(i));
+    CHECK(bs[i]->messages()[0].head == std::to_string(i));
   }
 }

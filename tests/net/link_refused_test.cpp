@@ -84,7 +84,7 @@ TEST_CASE("without a certificate of the deployment nobody gets in, and each is t
   CHECK(eventually([&] { return hub.rejected() == 8; }));
   CHECK(told.all().size() == 4);
   CHECK(memory_of_process().peak - before < memory_margin);
-  CHECK(user->ups.empty());
+  CHECK(user->ups().empty());
   check_service(hub, port, settings);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("what speaks no TLS is refused, random bytes too") {
   CHECK(eventually([&] { return hub.rejected() == 201; }));
   CHECK(told.all().size() < 20); // once for each reason that OpenSSL knows
   CHECK(memory_of_process().peak - before < memory_margin);
-  CHECK(user->ups.empty());
+  CHECK(user->ups().empty());
   check_service(hub, port, settings);
 }
 
@@ -200,7 +200,7 @@ TEST_CASE("a hello that is not ours is refused, each kind with its reason") {
   CHECK(
     told.all().back()
     == refused("127.0.0.100", "the other side closed the connection before it named a link"));
-  CHECK(user->ups.empty());
+  CHECK(user->ups().empty());
   check_service(hub, port, {});
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("who says nothing is given up after the set time, with TLS and without
     one.write(hello);
     CHECK_FALSE(one.welcome());
     CHECK(eventually([&] { return expects->trouble() == "only one of the two lanes was opened"; }));
-    CHECK(user->ups.empty());
+    CHECK(user->ups().empty());
   }
 }
 

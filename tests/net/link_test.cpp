@@ -30,19 +30,19 @@ void round_trip(link_hub& opening, link_hub& accepting) {
   at_a->send(a->incarnation(), lane::data, {}, {});
   at_a->send(a->incarnation(), lane::data, bytes_of(std::string(link_head_bytes, 'x')));
   REQUIRE(b->wait_messages(3));
-  CHECK(b->messages[0].head == "first");
-  CHECK(b->messages[0].on == lane::data);
-  REQUIRE(b->messages[0].bulk.size() == 4);
+  CHECK(b->messages()[0].head == "first");
+  CHECK(b->messages()[0].on == lane::data);
+  REQUIRE(b->messages()[0].bulk.size() == 4);
   for (std::size_t i = 0; i < 4; ++i)
-    CHECK(same(b->messages[0].bulk[i], bulk[i]));
-  CHECK(b->messages[1].head == "");
-  CHECK(b->messages[1].bulk.empty());
-  CHECK(b->messages[2].head == std::string(link_head_bytes, 'x'));
+    CHECK(same(b->messages()[0].bulk[i], bulk[i]));
+  CHECK(b->messages()[1].head == "");
+  CHECK(b->messages()[1].bulk.empty());
+  CHECK(b->messages()[2].head == std::string(link_head_bytes, 'x'));
 
   at_b->send(b->incarnation(), lane::control, bytes_of("back"));
   REQUIRE(a->wait_messages(1));
-  CHECK(a->messages[0].head == "back");
-  CHECK(a->messages[0].on == lane::control);
+  CHECK(a->messages()[0].head == "back");
+  CHECK(a->messages()[0].on == lane::control);
   CHECK(eventually([&] { return at_a->counters().messages_sent == 3; }));
   CHECK(at_a->counters().bytes_sent == 5 + (1 << 16) + 1 + 5000 + link_head_bytes);
   CHECK(at_b->counters().bytes_received == at_a->counters().bytes_sent);
@@ -53,10 +53,10 @@ void round_trip(link_hub& opening, link_hub& accepting) {
 
   at_a->close();
   REQUIRE(b->wait_down());
-  CHECK(b->downs[0] == "the other side closed the connection");
+  CHECK(b->downs()[0] == "the other side closed the connection");
   CHECK(at_b->incarnation() == 0);
   CHECK(at_b->trouble() == "the other side closed the connection");
-  CHECK(a->downs.empty());
+  CHECK(a->downs().empty());
 }
 
 } // namespace
