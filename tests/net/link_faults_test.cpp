@@ -108,7 +108,7 @@ TEST_CASE("a size beyond its bound takes the link down, before memory is taken")
     peer.control.wait_closed(); // both, whichever it was
     peer.data.wait_closed();
   }
-  CHECK(memory_of_process().peak - before < (24 << 20));
+  CHECK(memory_of_process().peak - before < memory_margin);
   CHECK(user->messages().empty());
   CHECK(eventually([&] { return user->pool().in_use() == 0; }));
 }

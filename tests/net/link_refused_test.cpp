@@ -14,8 +14,6 @@ using namespace hyperframes::test;
 
 namespace {
 
-constexpr std::uint64_t memory_margin = 24 << 20; ///< bytes that tests and sanitizers take
-
 /// What is still done for whoever may come.
 void check_service(link_hub& at, std::uint16_t port, const link_settings& settings) {
   const auto a = std::make_shared<heard>(), b = std::make_shared<heard>();
