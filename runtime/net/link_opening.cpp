@@ -139,7 +139,7 @@ opened_link::opened_link(
   : link_end(std::move(core), id, std::move(user)),
     host_(std::move(host)),
     port_(port),
-    pause_(this->core().settings.first_pause),
+    pauses_(this->core().settings.first_pause, this->core().settings.longest_pause),
     wait_(this->core().io) {}
 
 void opened_link::start() {
@@ -169,8 +169,7 @@ void opened_link::attempt() {
 }
 
 void opened_link::pause() {
-  wait_.expires_after(pause_);
-  pause_ = std::min(pause_ * 2, core().settings.longest_pause);
+  wait_.expires_after(pauses_.next());
   wait_.async_wait([weak = weak_from_this(), this](error_code e) {
     if (const auto self = weak.lock(); self && !e)
       attempt();

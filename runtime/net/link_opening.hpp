@@ -4,10 +4,12 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace hyperframes {
 
@@ -52,6 +54,18 @@ private:
   boost::asio::steady_timer patience_;
 };
 
+/// Pauses between attempts: each is twice the one before, up to the longest.
+class growing_pause {
+public:
+  growing_pause(std::chrono::milliseconds first, std::chrono::milliseconds longest)
+    : first_(first), longest_(longest), next_(first) {}
+  std::chrono::milliseconds next() { return std::exchange(next_, std::min(next_ * 2, longest_)); }
+  void begin_anew() { next_ = first_; }
+
+private:
+  std::chrono::milliseconds first_, longest_, next_;
+};
+
 /// Opens the link, and opens it again.
 class opened_link final : public link_end {
 public:
@@ -66,7 +80,7 @@ public:
 protected:
   void after_down() override { pause(); }
   void at_end() override;
-  void has_held() override { pause_ = core().settings.first_pause; }
+  void has_held() override { pauses_.begin_anew(); }
 
 private:
   void attempt();
@@ -76,7 +90,7 @@ private:
   std::uint16_t port_;
   std::uint32_t attempts_ = 0;
   std::shared_ptr<link_opening> opening_;
-  std::chrono::milliseconds pause_;
+  growing_pause pauses_;
   boost::asio::steady_timer wait_;
 };
 

@@ -1,6 +1,7 @@
 // How links come up, go down and end where nobody misbehaves.
 #include "runtime/error.hpp"
 #include "runtime/net/link_hub.hpp"
+#include "runtime/net/link_opening.hpp"
 #include "tests/net/deployment.hpp"
 #include "tests/net/ends.hpp"
 #include "tests/net/raw_peer.hpp"
@@ -111,6 +112,26 @@ TEST_CASE("why a link cannot be opened is said") {
   CHECK(trouble(ours, to_plain) != "");
   CHECK(user->ups().empty());
   CHECK(user->downs().empty());
+}
+
+TEST_CASE("pauses between attempts grow up to the longest, and begin anew") {
+  growing_pause p{milliseconds{50}, milliseconds{300}};
+  for (const int ms : {50, 100, 200, 300, 300})
+    CHECK(p.next() == milliseconds{ms});
+  p.begin_anew();
+  CHECK(p.next() == milliseconds{50});
+}
+
+TEST_CASE("a link that cannot be opened is tried again, each time after a longer pause") {
+  refusals told;
+  link_hub opening{{.first_pause = milliseconds{1}, .longest_pause = milliseconds{64}}},
+    accepting{{}, told.listener()};
+  const auto port = accepting.listen("127.0.0.1", 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto l = opening.connect("127.0.0.1", port, id_of(1), std::make_shared<heard>());
+  // The eighth attempt, of which at least one lane has been refused.
+  REQUIRE(eventually([&] { return accepting.rejected() > 7 * 2; }));
+  CHECK(std::chrono::steady_clock::now() - begin >= milliseconds{1 + 2 + 4 + 8 + 16 + 32 + 64});
 }
 
 TEST_CASE("an opener that comes anew replaces what was, an older one does not") {

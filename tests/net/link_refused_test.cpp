@@ -102,6 +102,24 @@ TEST_CASE("an older TLS is refused") {
     told.all()[0]);
 }
 
+TEST_CASE("no session can be resumed: each connection shows its certificate") {
+  const deployment d;
+  const auto good = d.issue("good");
+  link_hub hub{{.tls = good}};
+  const auto port = hub.listen("127.0.0.1", 0);
+  const auto user = std::make_shared<heard>();
+  const auto l = hub.accept(id_of(1), user);
+  auto tls = careless_tls(good);
+  raw_peer control{port}, data{port};
+  REQUIRE(control.handshake(tls));
+  REQUIRE(data.handshake(tls));
+  control.hello(id_of(1), lane::control);
+  data.hello(id_of(1), lane::data);
+  CHECK(control.welcome()); // a ticket would have come before it
+  CHECK_FALSE(control.resumable());
+  CHECK(user->wait_up());
+}
+
 TEST_CASE("what speaks no TLS is refused, random bytes too") {
   const deployment d;
   const link_settings settings{.tls = d.issue("good")};

@@ -77,6 +77,11 @@ public:
            && !link_wire::decode_welcome(
              std::span<const std::byte, link_wire::welcome_bytes>{bytes});
   }
+  /// Whether what it knows now would let it come again without a certificate.
+  bool resumable() {
+    const auto* session = SSL_get0_session(secure_->native_handle());
+    return session && SSL_SESSION_is_resumable(session) == 1;
+  }
   void close() {
     boost::system::error_code ignored;
     socket_.close(ignored);
