@@ -68,6 +68,10 @@ TEST_CASE("a size beyond its bound takes the link down, before memory is taken")
     bytes.resize(bytes.size() + head);
     return bytes;
   };
+  const auto changed = [](std::vector<std::byte> bytes, std::size_t at) {
+    bytes[at] = std::byte{1};
+    return bytes;
+  };
   const attempt attempts[] = {
     {lane::control, header(1, 0xffffffff, 0),
      "a message's head claims 4294967295 bytes; at most 1048576 are allowed"},
@@ -86,6 +90,8 @@ TEST_CASE("a size beyond its bound takes the link down, before memory is taken")
      "a message with 9 parts, the first of 1 bytes, is more than was agreed on"},
     {lane::control, header(0, 0, 0), "what came is no message of the link protocol"},
     {lane::control, header(3, 0, 0), "what came is no message of the link protocol"},
+    {lane::control, changed(header(1, 0, 0), 3), "what came is no message of the link protocol"},
+    {lane::data, changed(header(2, 0, 0), 12), "what came is no message of the link protocol"},
     {lane::control, header(2, 1, 0), "what came is no message of the link protocol"},
     {lane::control, bytes_of("GET / HTTP/1.1\r\n"), "what came is no message of the link protocol"},
   };
@@ -234,6 +240,28 @@ TEST_CASE("heartbeats keep a link that has nothing to say") {
       FAIL_CHECK(why);
     CHECK(end->ups().size() == 1);
   }
+}
+
+TEST_CASE("a network that is slow is not dead: a message may take longer than dead_after") {
+  const link_settings settings{.heartbeat = milliseconds{20}, .dead_after = milliseconds{1500}};
+  const auto a = std::make_shared<heard>(), b = std::make_shared<heard>(1, 1 << 20);
+  relay between;
+  link_hub opening{settings}, accepting{settings};
+  between.to(accepting.listen("127.0.0.1", 0));
+  const auto at_b = accepting.accept(id_of(1), b);
+  const auto at_a = opening.connect("127.0.0.1", between.port(), id_of(1), a);
+  REQUIRE(a->wait_up());
+  REQUIRE(b->wait_up());
+  // 1 MB takes 3 s.
+  between.drip((1 << 20) / 150, milliseconds{20});
+  buffer_pool pool{1, 1 << 20};
+  const auto sent = drawn(pool.acquire(), 1 << 20, 1);
+  at_a->send(a->incarnation(), lane::data, {}, {sent});
+  REQUIRE(b->wait_messages(1));
+  CHECK(same(b->messages()[0].bulk.at(0), sent));
+  for (const auto& end : {a, b})
+    for (const auto& why : end->downs())
+      FAIL_CHECK(why);
 }
 
 TEST_CASE("a process that is killed is told of at once, and its successor is taken") {

@@ -9,6 +9,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <atomic>
+
 using namespace hyperframes;
 using namespace hyperframes::test;
 using std::chrono::milliseconds;
@@ -112,6 +115,27 @@ TEST_CASE("why a link cannot be opened is said") {
   CHECK(trouble(ours, to_plain) != "");
   CHECK(user->ups().empty());
   CHECK(user->downs().empty());
+}
+
+TEST_CASE("whoever is no member is not told the secret of a link that is opened to it") {
+  const deployment d, other;
+  const auto foreign = other.issue("foreign");
+  asio::io_context io;
+  asio::ip::tcp::acceptor acceptor{io, {asio::ip::make_address("127.0.0.1"), 0}};
+  asio::ssl::context tls{asio::ssl::context::tls_server};
+  tls.use_certificate_file(foreign.certificate, asio::ssl::context::pem);
+  tls.use_private_key_file(foreign.key, asio::ssl::context::pem);
+  link_hub opening{{.tls = d.issue("n")}};
+  const auto l = opening.connect(
+    "127.0.0.1", acceptor.local_endpoint().port(), id_of(1), std::make_shared<heard>());
+  asio::ip::tcp::socket socket{io};
+  acceptor.accept(socket);
+  asio::ssl::stream<asio::ip::tcp::socket&> stream{socket, tls};
+  boost::system::error_code e;
+  stream.handshake(asio::ssl::stream_base::server, e);
+  std::array<std::byte, 1> secret{};
+  CHECK(asio::read(stream, asio::buffer(secret), e) == 0);
+  CHECK(e);
 }
 
 TEST_CASE("pauses between attempts grow up to the longest, and begin anew") {
@@ -224,6 +248,48 @@ TEST_CASE("close ends a link for its user at once, from within a call too") {
   const std::weak_ptr<hyperframes::link> gone = b->self;
   b->self = nullptr;
   CHECK(eventually([&] { return gone.expired(); }));
+}
+
+TEST_CASE("close from another thread is the end for the user, also of what has come already") {
+  /// Keeps the I/O thread in its first call until it may go on.
+  struct keeps : heard {
+    void received(lane on, std::span<const std::byte> head, std::vector<bulk_part> bulk) override {
+      heard::received(on, head, std::move(bulk));
+      may_go_on.wait(false);
+    }
+    std::atomic<bool> may_go_on{false};
+  };
+  link_hub hub{{}};
+  const auto port = hub.listen("127.0.0.1", 0);
+  std::array<std::shared_ptr<keeps>, 3> users;
+  std::array<std::shared_ptr<hyperframes::link>, 3> links;
+  std::vector<std::unique_ptr<raw_link>> peers;
+  for (unsigned i = 0; i < 3; ++i) {
+    users[i] = std::make_shared<keeps>();
+    links[i] = hub.accept(id_of(1, i), users[i]);
+    peers.push_back(std::make_unique<raw_link>(port, id_of(1, i)));
+    REQUIRE(users[i]->wait_up());
+  }
+  // While the first call is under way something comes for both of the others; while the one that is
+  // served then is under way, the other one is closed.
+  const auto empty = link_wire::encode_header(0, {});
+  peers[0]->control.write(empty);
+  REQUIRE(users[0]->wait_messages(1));
+  peers[1]->control.write(empty);
+  peers[2]->control.write(empty);
+  users[0]->may_go_on = true;
+  users[0]->may_go_on.notify_all();
+  REQUIRE(
+    eventually([&] { return users[1]->messages().size() + users[2]->messages().size() == 1; }));
+  const auto closed = users[1]->messages().empty() ? 1 : 2;
+  links[closed]->close();
+  for (auto& user : users) {
+    user->may_go_on = true;
+    user->may_go_on.notify_all();
+  }
+  peers[closed]->control.wait_closed();
+  CHECK(users[closed]->messages().empty());
+  CHECK(users[closed]->downs().empty());
 }
 
 TEST_CASE("a link that is closed can be expected again at once") {

@@ -5,11 +5,13 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <list>
@@ -53,6 +55,11 @@ public:
         for (auto& d : j->directions)
           d.left = bytes;
     });
+  }
+  /// Each direction of each connection passes so many bytes, and so many again each time.
+  void drip(std::int64_t bytes, std::chrono::milliseconds every) {
+    pass_each(0);
+    on_thread([=, this] { drop(bytes, every); });
   }
   void pass_all() {
     on_thread([this] {
@@ -116,6 +123,19 @@ private:
     });
     ready.wait(false);
   }
+  void drop(std::int64_t bytes, std::chrono::milliseconds every) {
+    for (const auto& j : joined_)
+      for (auto& d : j->directions) {
+        d.left += bytes;
+        if (d.stalled)
+          forward(j, d);
+      }
+    drips_.expires_after(every);
+    drips_.async_wait([=, this](boost::system::error_code e) {
+      if (!e)
+        drop(bytes, every);
+    });
+  }
   void accept() {
     acceptor_.async_accept([this](boost::system::error_code e, tcp::socket s) {
       if (e)
@@ -170,6 +190,7 @@ private:
 
   boost::asio::io_context io_;
   tcp::acceptor acceptor_{io_, {boost::asio::ip::make_address("127.0.0.1"), 0}};
+  boost::asio::steady_timer drips_{io_};
   std::uint16_t port_ = 0, to_ = 0;
   std::int64_t left_ = unlimited, each_ = unlimited; ///< by the thread alone, as is `joined_`
   std::list<joint_ptr> joined_;
