@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -106,6 +109,24 @@ TEST_CASE("what a forgotten process lent is unmapped as it is released") {
   CHECK(importer.now().pools == 1);
   kept = {};
   CHECK(importer.now().pools == 0);
+}
+
+TEST_CASE("a pool that is not wanted any more goes with its last buffer, whichever it is") {
+  std::vector<buffer_pool> pools;
+  std::vector<buffer_ref> lent;
+  std::map<segment_address, buffer_ref> kept; // in the order in which the importer looks at them
+  shared_importer importer;
+  for (int i = 0; i < 3; ++i) {
+    pools.push_back(shared_pool(1));
+    lent.push_back(pools.back().acquire());
+    const auto h = *handle_of(lent.back());
+    kept[h.segment] = *importer.open(h, {});
+  }
+  importer.forget(::getpid());
+  while (!kept.empty()) {
+    kept.erase(std::prev(kept.end()));
+    CHECK(importer.now().pools == kept.size());
+  }
 }
 
 TEST_CASE("no more pools are mapped than are allowed; those without a buffer go first") {
