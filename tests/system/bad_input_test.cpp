@@ -324,7 +324,7 @@ TEST_CASE("an unknown subcommand is named") {
   CHECK(
     command(folder, {"perform"}).err
     == "error: perform: is no command: known are run, control, validate, explain, plan, graph, schema, stages, "
-       "cameras, bench and version\n");
+       "cameras, bench, certs and version\n");
 }
 
 TEST_CASE("an empty --duration is no time") {
