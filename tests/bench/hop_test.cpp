@@ -1,5 +1,8 @@
 #include "tools/bench/hop.hpp"
 
+#include "runtime/error.hpp"
+#include "tools/bench/benchmarks.hpp"
+
 #include <doctest/doctest.h>
 
 using namespace hyperframes::bench;
@@ -28,4 +31,11 @@ TEST_CASE("every chain, short or long, fast or paced, brings all frames to its e
         CAPTURE(stages);
         CHECK(run({stages, 200, every}) > 0); // throws where one is missing
       }
+}
+
+TEST_CASE("a profiler may run one chain alone, by its name in the report") {
+  CHECK(chain_once({"HyperFrames", "2", "200"}).at(0) > 0);
+  CHECK_THROWS_WITH_AS(
+    chain_once({"HyperFrame", "2", "200"}),
+    doctest::Contains("HyperFrame: is no framework that `hop` knows"), hyperframes::failure);
 }

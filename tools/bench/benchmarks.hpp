@@ -9,6 +9,8 @@
 namespace hyperframes::bench {
 
 report hop(const context& c);
+/// For profilers. Arguments: a framework as in the report, stages, frames. @returns CPU seconds.
+std::vector<double> chain_once(const std::vector<std::string>& arguments);
 
 report release(const context& c);
 report expiry(const context& c);
@@ -51,6 +53,8 @@ report locks_report(
   const std::vector<std::vector<double>>& ours, const std::vector<std::vector<double>>& queue);
 /// Arguments: `hyperframes` or `one queue`, frames of each camera. @returns a run.
 std::vector<double> locks_once(const std::vector<std::string>& arguments);
+
+report memory(const context& c);
 
 report modes(const context& c);
 /// @param rounds the cost of each of `rungs()`, and of the steps alone in the same round.

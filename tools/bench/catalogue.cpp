@@ -25,6 +25,7 @@ const std::vector<benchmark>& benchmarks() {
 #ifdef HYPERFRAMES_BENCH_LOCKS
     {"locks", "Threads that capture hardly ever wait for a lock", {}, locks},
 #endif
+    {"memory", "What goes round between threads costs less than from the standard library", {}, memory},
     {"modes",
      "A film runs as fast as its decoding, packing and inference can",
      {"VIDEO", "MODEL"},
@@ -48,6 +49,7 @@ const std::vector<part>& parts() {
 #ifdef HYPERFRAMES_BENCH_ALLOCATIONS
     {"copies", copies_once},
 #endif
+    {"chain", chain_once},
     {"live cameras", live_cameras_once},
     {"many streams", many_streams_once},
     {"ladder", climb_once},

@@ -1,7 +1,9 @@
 #include "tools/bench/hop.hpp"
 
+#include "runtime/error.hpp"
 #include "tools/bench/benchmarks.hpp"
 
+#include <algorithm>
 #include <thread>
 
 namespace hyperframes::bench {
@@ -70,6 +72,13 @@ void pace::wait() {
     return;
   next_ += every_;
   std::this_thread::sleep_until(next_);
+}
+
+std::vector<double> chain_once(const std::vector<std::string>& arguments) {
+  const auto found = std::ranges::find(frameworks(), arguments.at(0), &framework::name);
+  if (found == frameworks().end())
+    throw failure(make_error(errc::graph_invalid, arguments.at(0), "is no framework that `hop` knows"));
+  return {found->run({static_cast<unsigned>(std::stoul(arguments.at(1))), std::stoull(arguments.at(2))})};
 }
 
 report hop(const context& c) {
