@@ -37,7 +37,8 @@ struct link_settings {
 ///
 /// Peers prove with a certificate of the same authority that they belong to the deployment, before
 /// anything of them is read; its name is not compared with their address. Connections that have not
-/// yet opened a link are at most 32: the oldest makes place. The end of the hub ends its links.
+/// yet opened a link are at most 32: the oldest makes place. The end of the hub ends its links, and
+/// must not come from one of their users; it waits for a name that is being looked up.
 class link_hub {
 public:
   /// @param on_rejected is told of connections that were refused, once for each address and reason,

@@ -55,6 +55,8 @@ TEST_CASE("a process's certificate serves both ends, names its hosts, and signs 
   CHECK(serves(c, X509_PURPOSE_SSL_SERVER));
   CHECK(serves(c, X509_PURPOSE_SSL_CLIENT));
   CHECK_FALSE(serves(c, X509_PURPOSE_SSL_SERVER, true));
+  const auto read = openssl::read_certificate(c.certificate);
+  CHECK((X509_get_extension_flags(read.get()) & EXFLAG_CA) == 0);
   for (const auto* host : {"n", "10.0.0.2", "fe80::1", "n.example"})
     CHECK(names(c, host));
   CHECK_FALSE(names(c, "10.0.0.3"));

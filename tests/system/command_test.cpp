@@ -61,7 +61,7 @@ TEST_CASE("help names every subcommand") {
   const auto p = finish(command({"--help"}), "/");
   CHECK(p.status == 0);
   for (const auto* verb :
-       {"run", "validate", "explain", "graph", "schema", "stages", "cameras", "bench", "version"})
+       {"run", "validate", "explain", "graph", "schema", "stages", "cameras", "bench", "certs", "version"})
     CHECK(p.out.find(verb) != std::string::npos);
 }
 
