@@ -15,12 +15,16 @@
 
 namespace hyperframes {
 
-actor_runtime::actor_runtime(std::size_t threads) : state_(std::make_unique<state>()) {
+void init_actor_types() {
   static std::once_flag once;
   std::call_once(once, [] {
     caf::init_global_meta_objects<caf::id_block::hyperframes>();
     caf::core::init_global_meta_objects();
   });
+}
+
+actor_runtime::actor_runtime(std::size_t threads) : state_(std::make_unique<state>()) {
+  init_actor_types();
   if (threads == 0)
     threads = std::max(1U, std::thread::hardware_concurrency());
   // Work stealing wakes no other worker when a handler sends: a receiver waits for the handler's end.

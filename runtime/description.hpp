@@ -131,6 +131,8 @@ struct stage_description {
   std::function<std::uint32_t(const settings&, std::uint32_t members)> bundle_size{};
   /// It ends streams' accounts: every outcome of the streams that reach it comes here.
   bool settles = false;
+  /// It can run on nodes (`node:`).
+  bool placeable = false;
   /// It owns its queue: its mailbox's items leave when the stage says so (`schedule`).
   bool own_queue = false;
   /// Makes the logic. Called again after a failure. Throws `failure`.

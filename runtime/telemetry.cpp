@@ -15,9 +15,10 @@ telemetry::telemetry(std::size_t stages, std::size_t edges, std::size_t streams,
 
 std::shared_ptr<pool_stats> telemetry::add_pool(
   std::string name, std::string owner, std::uint64_t planned,
-  std::shared_ptr<memory_reserve> reserve) {
+  std::shared_ptr<memory_reserve> reserve,
+  std::shared_ptr<memory_backing> backing) {
   pools_.push_back(
-    std::make_shared<pool_stats>(std::move(name), std::move(owner), planned, std::move(reserve)));
+    std::make_shared<pool_stats>(std::move(name), std::move(owner), planned, std::move(reserve), std::move(backing)));
   return pools_.back();
 }
 

@@ -72,7 +72,8 @@ public:
   /// Where the pools of one purpose are counted. Only while the graph is built.
   std::shared_ptr<pool_stats> add_pool(
     std::string name, std::string owner, std::uint64_t planned = 0,
-    std::shared_ptr<memory_reserve> reserve = nullptr);
+    std::shared_ptr<memory_reserve> reserve = nullptr,
+    std::shared_ptr<memory_backing> backing = nullptr);
   const std::vector<std::shared_ptr<pool_stats>>& pools() const { return pools_; }
   /// What a listener throws is counted and goes no further: it is told of failures, and may not cause them.
   void tell(const event& e) noexcept;

@@ -32,7 +32,8 @@ inline constexpr std::size_t lanes = 2;
 /// Bytes that a message carries beside its head.
 struct bulk_part {
   buffer_ref buffer;
-  std::uint64_t bytes = 0; ///< at the buffer's begin, at most its size; with 0 it may be empty
+  std::uint64_t bytes = 0;  ///< with 0 the buffer may be empty
+  std::uint64_t offset = 0; ///< where they begin in the buffer; of what was received always 0
 };
 
 /// What a message may be at most. Whoever sends more than that sends nothing: a `failure` is

@@ -167,7 +167,8 @@ void link_connection::write_batch() {
     add(m.header.data(), m.header.size());
     add(m.head.data(), m.head.size());
     for (const auto& part : m.bulk)
-      add(part.buffer.data(), part.bytes);
+      if (part.bytes > 0)
+        add(part.buffer.data() + part.offset, part.bytes);
   }
   writing_ = true;
   with_stream([&](auto& stream) {

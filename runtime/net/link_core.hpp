@@ -33,6 +33,7 @@ struct link_core {
   /// A connection was refused. @param from the peer's address, without its port.
   void reject(const std::string& from, const std::string& why);
   std::function<void(const std::string&)> on_rejected;
+  std::function<void(const link_id&)> on_stranger; ///< null: nobody is welcome
   std::atomic<std::uint64_t> rejected{0};
 
   std::mutex mutex;

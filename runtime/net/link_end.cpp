@@ -28,7 +28,7 @@ void link_end::send(
   link_outbox::message m;
   m.bytes = head.size();
   for (const auto& part : bulk) {
-    if (part.bytes > part.buffer.size())
+    if (part.offset > part.buffer.size() || part.bytes > part.buffer.size() - part.offset)
       throw failure(make_error(
         errc::io_failed, "link",
         "a part of " + std::to_string(part.bytes) + " bytes lies in a buffer of "

@@ -145,6 +145,10 @@ std::shared_ptr<link> link_hub::accept(const link_id& id, std::shared_ptr<link_u
   return l;
 }
 
+void link_hub::welcome(std::function<void(const link_id&)> stranger) {
+  state_->core->on_stranger = std::move(stranger);
+}
+
 std::shared_ptr<link> link_hub::connect(
   const std::string& host, std::uint16_t port, const link_id& id, std::shared_ptr<link_user> user) {
   const auto address = address_of(host);

@@ -55,6 +55,9 @@ public:
   /// Lets the link be opened by the other end, any number of times, until it is closed. From the
   /// return on. Throws `failure` where this id is expected already.
   std::shared_ptr<link> accept(const link_id& id, std::shared_ptr<link_user> user);
+  /// From now on a link that nobody expects is told to `stranger`, on the I/O thread, which may
+  /// `accept` it; what it throws refuses the link. Once, before the hub listens.
+  void welcome(std::function<void(const link_id&)> stranger);
   /// Opens the link, and opens it again whenever it went down, until it is closed. @param host an
   /// IP address or a name. Throws `failure` where the address needs certificates and there are
   /// none.

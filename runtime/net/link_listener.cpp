@@ -85,7 +85,15 @@ void link_arrival::on_hello() {
                                + std::to_string(link_wire::version)
                                + "; run the same release at both ends");
   }
-  const auto link = core_.expected_link(hello.id);
+  auto link = core_.expected_link(hello.id);
+  if (!link && core_.on_stranger) {
+    try {
+      core_.on_stranger(hello.id);
+    } catch (const std::exception& e) {
+      return refuse(answer::unknown_link, std::string{"it is not welcome: "} + e.what());
+    }
+    link = core_.expected_link(hello.id);
+  }
   if (!link)
     return refuse(answer::unknown_link, "it named a link that is not expected");
   prepare(connection_->tcp(), hello.on);
