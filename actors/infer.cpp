@@ -1,6 +1,5 @@
 #include "actors/infer.hpp"
 
-#include "actors/infer/batch_runner.hpp"
 #include "actors/infer/worker_faults.hpp"
 #include "actors/infer/worker_pool.hpp"
 #include "runtime/defaults.hpp"
@@ -24,9 +23,8 @@ std::uint64_t batches_ahead(const settings& config) {
 
 /// What a worker's thread works with.
 struct seat {
-  seat(batch_runner r, faulty_session* f) : runner(std::move(r)), faults(f) {}
-  batch_runner runner;
-  faulty_session* faults; ///< owned by `runner`; null where no fault was asked for
+  explicit seat(std::unique_ptr<batch_worker> w) : worker(std::move(w)) {}
+  std::unique_ptr<batch_worker> worker;
   std::atomic<bool> given_up{false}; ///< what is behind on its lane goes another way
 };
 
@@ -41,14 +39,13 @@ public:
   explicit infer_stage(const stage_plan& plan)
     : resource_(std::dynamic_pointer_cast<const model_resource>(plan.resource)),
       facts_(plan.graph), streams_(plan.streams), threads_(plan.threads),
+      faults_(worker_faults_of(*plan.config, plan.graph->seed)),
+      source_(source_of(resource_, plan.name, !faults_.empty())),
       pool_({.workers = static_cast<std::uint32_t>(plan.config->integer("workers")),
              .depth = batches_per_worker,
              .patience = plan.config->time("hang_after"),
-             .ahead = batches_ahead(*plan.config)}),
-      faults_(worker_faults_of(*plan.config, plan.graph->seed)) {
-    if (!resource_)
-      throw failure(make_error(errc::stage_failed, plan.name, "got no model"));
-  }
+             .replacements = source_->replacements(),
+             .ahead = batches_ahead(*plan.config)}) {}
 
   bool start(stage_context& context) override {
     for (std::uint32_t lane = 0; lane < pool_.workers(); ++lane)
@@ -149,36 +146,28 @@ private:
         height = media->video.height;
       }
     const auto slots = std::max(1U, resource_->batch_slots);
-    context.submit({lane, [model = resource_->loaded, slots, width, height, faulty = !faults_.empty()] {
-                      return std::static_pointer_cast<void>(warmed_up(model, slots, width, height, faulty));
+    context.submit({lane, [source = source_, wish = worker_wish{slots, width, height}] {
+                      auto result = std::make_shared<warmed>();
+                      if (auto opened = source->open(wish); opened)
+                        result->seat_of = std::make_shared<seat>(std::move(*opened));
+                      else
+                        result->failed = opened.error();
+                      return std::static_pointer_cast<void>(std::move(result));
                     }});
   }
 
-  static std::shared_ptr<warmed> warmed_up(const model_ptr& model, std::uint32_t slots,
-                                           std::uint32_t width, std::uint32_t height, bool faulty) {
-    auto result = std::make_shared<warmed>();
-    auto session = model->make_session();
-    if (!session) {
-      result->failed = session.error();
-      return result;
-    }
-    faulty_session* faults = nullptr;
-    if (faulty) {
-      auto around = std::make_unique<faulty_session>(std::move(*session));
-      faults = around.get();
-      *session = std::move(around);
-    }
-    result->seat_of = std::make_shared<seat>(batch_runner{model, std::move(*session)}, faults);
-    if (const auto ran = result->seat_of->runner.warm_up(slots, width, height); !ran)
-      result->failed = ran.error();
-    return result;
+  static std::shared_ptr<worker_source> source_of(
+    const std::shared_ptr<const model_resource>& resource, const std::string& stage, bool faults) {
+    if (!resource)
+      throw failure(make_error(errc::stage_failed, stage, "got no model"));
+    return resource->elsewhere ? resource->elsewhere : local_workers(resource->loaded, faults);
   }
 
   void adopt(std::uint32_t lane, warmed& value, stage_context& context) {
     if (value.failed)
       throw failure(*value.failed);
     seats_[pool_.worker_on(lane)] = std::move(value.seat_of);
-    if (pool_.warmed(lane))
+    if ((pool_.warmed(lane) || source_->may_come_later()) && !std::exchange(ready_, true))
       context.ready();
   }
 
@@ -243,11 +232,7 @@ private:
     if (at.given_up)
       return none; // nobody hears it
     try {
-      if (at.faults)
-        at.faults->arm(fault);
-      if (fault == worker_fault_kind::vanish)
-        throw worker_lost("a fault that was asked for: it vanishes");
-      return at.runner.run(work);
+      return at.worker->run(work, fault);
     } catch (const std::exception& e) {
       at.given_up = true;
       none.lost = e.what();
@@ -259,9 +244,11 @@ private:
   std::shared_ptr<const graph_facts> facts_;
   std::vector<stream_index> streams_;
   bool threads_;
-  worker_pool pool_;
   std::vector<worker_fault> faults_;
+  std::shared_ptr<worker_source> source_;
+  worker_pool pool_;
   std::vector<std::shared_ptr<seat>> seats_; ///< by worker; none until it is warm
+  bool ready_ = false; ///< was said
   std::uint64_t held_ = 0;
   std::uint32_t finished_ = 0; ///< batches whose place in the queue was not given back yet
 };
@@ -361,6 +348,7 @@ stage_description describe_infer() {
     return h;
   };
   d.own_queue = true;
+  d.placeable = true;
   d.make = [](const stage_plan& plan) { return std::make_unique<infer_stage>(plan); };
   return d;
 }

@@ -2,12 +2,15 @@
 
 #include "actors/align_parameters.hpp"
 #include "actors/capture.hpp"
+#include "actors/infer.hpp"
+#include "actors/infer/node_workers.hpp"
 #include "actors/sinks/sinks.hpp"
 #include "actors/trigger.hpp"
 #include "cameras/push.hpp"
 #include "graphs/check.hpp"
 #include "graphs/plan.hpp"
 #include "runtime/defaults.hpp"
+#include "runtime/shared_memory.hpp"
 #include "runtime/written.hpp"
 
 #include <algorithm>
@@ -123,6 +126,34 @@ trigger_of(const checked_stage& stage, const run_options& options, wired_graph& 
   return resource;
 }
 
+/// The stage's model with its workers on nodes.
+std::shared_ptr<model_resource> placed(
+  const checked_graph& graph, const checked_stage& stage, const run_options& options,
+  wired_graph& into) {
+  if (!options.network)
+    throw failure(make_error(errc::graph_invalid, stage.mark.to_string(),
+                             "stage '" + stage.name + "' runs on nodes, and this run has no network: "
+                               "set run_options::network"));
+  const auto& here = dynamic_cast<const model_resource&>(*stage.resource);
+  node_workers_options o;
+  o.network = options.network;
+  for (const auto n : stage.nodes)
+    o.nodes.push_back({graph.nodes[n].name, graph.nodes[n].at});
+  o.stage = stage.name;
+  o.order.graph = graph.source.name;
+  o.order.text = graph.source.text;
+  o.order.overrides = graph.source.options.overrides;
+  const auto& environment = graph.source.options.environment;
+  o.order.environment.assign(environment.begin(), environment.end());
+  o.tensor = *here.tensor;
+  o.tell = [tell = into.tell, name = stage.name](const std::string& sentence) { (*tell)(name, sentence); };
+  auto resource = std::make_shared<model_resource>(here);
+  const auto workers = make_node_workers(std::move(o));
+  resource->elsewhere = workers;
+  into.workers.push_back(workers);
+  return resource;
+}
+
 wired_graph
 wire(const checked_graph& graph, const graph_plan& plan, const run_options& options, bool threads) {
   wired_graph wired;
@@ -164,6 +195,8 @@ wire(const checked_graph& graph, const graph_plan& plan, const run_options& opti
     }
     if (stage.kind->inputs.empty())
       w.plan.resource = cameras_of(graph, plan, stage, wired);
+    if (!stage.nodes.empty())
+      w.plan.resource = placed(graph, stage, options, wired);
     if (stage.kind->name == "trigger")
       w.plan.resource = trigger_of(stage, options, wired);
     if (const auto call = options.callbacks.find(stage.name); call != options.callbacks.end()) {
@@ -189,9 +222,14 @@ assembly::assembly(
     telemetry_(
       std::make_unique<telemetry>(graph.stages.size(), graph.edges.size(), graph.streams.size(),
                                     options.on_event)) {
+  *wiring_.tell = [this, &runs](const std::string& where, const std::string& sentence) {
+    telemetry_->tell({runs.time().now(), where, sentence, false});
+  };
   const auto allowed = static_cast<std::uint64_t>(std::get<std::int64_t>(graph.memory.value));
   const auto reserve =
     std::make_shared<memory_reserve>(allowed - std::min(allowed, plan.memory_total));
+  // Workers on this host borrow the tensors.
+  const auto tensors_in = wiring_.workers.empty() ? nullptr : shared_backing();
   std::vector<supervisor::member> members;
   for (auto& stage : wiring_.stages) {
     if (stage.kind->inputs.empty()) {
@@ -207,11 +245,12 @@ assembly::assembly(
     if (stage.plan.tensors > 0)
       stage.plan.pool = telemetry_->add_pool(
         "tensors of " + stage.plan.name, stage.plan.name,
-        planned_bytes(stage.plan.tensors, plan.tensor_bytes[stage.self]), reserve);
+        planned_bytes(stage.plan.tensors, plan.tensor_bytes[stage.self]), reserve, tensors_in);
     if (stage.plan.first_tensors > 0)
       stage.plan.first_pool = telemetry_->add_pool(
         "first tensors of " + stage.plan.name, stage.plan.name,
-        planned_bytes(stage.plan.first_tensors, plan.first_tensor_bytes[stage.self]), reserve);
+        planned_bytes(stage.plan.first_tensors, plan.first_tensor_bytes[stage.self]), reserve,
+        tensors_in);
     members.push_back(
       {stage.plan.name, stage.inputs.empty(), stage.settles || stage.kind->outputs.empty(), stage.settles});
   }
@@ -253,6 +292,11 @@ std::shared_ptr<trigger_port> assembly::trigger(const std::string& stage) const 
 void assembly::close_triggers() const {
   for (const auto& [stage, port] : wiring_.triggers)
     port->close();
+}
+
+void assembly::leave_nodes() const {
+  for (const auto& w : wiring_.workers)
+    w->close();
 }
 
 std::uint64_t assembly::held_frames() const {

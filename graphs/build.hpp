@@ -14,6 +14,8 @@
 
 namespace hyperframes {
 
+class node_network;
+class node_workers;
 class push_port;
 class trigger_port;
 
@@ -28,6 +30,8 @@ struct run_options {
   std::function<void(const event&)> on_event{};
   /// Part of every hyperframe's sequence number.
   std::uint32_t run_number = 0;
+  /// Of a graph with stages on nodes: how they are reached.
+  std::shared_ptr<node_network> network{};
 };
 
 /// The wiring of a checked and planned graph: what each stage's host needs to know.
@@ -37,6 +41,10 @@ struct wired_graph {
   std::vector<std::vector<stage_index>> settlers_of_stream; ///< whose accounts a stream has
   std::map<std::string, std::shared_ptr<push_port>> ports;  ///< of streams with camera `push`
   std::map<std::string, std::shared_ptr<trigger_port>> triggers; ///< of stages of type `trigger`
+  std::vector<std::shared_ptr<node_workers>> workers;            ///< of stages that infer on nodes
+  /// Where workers on nodes tell what the user should know, once there is somebody to hear it.
+  using teller = std::function<void(const std::string& where, const std::string& sentence)>;
+  std::shared_ptr<teller> tell = std::make_shared<teller>();
 };
 
 /// A graph's stages, accounts and numbers, put together on an executor and not started yet.
@@ -57,6 +65,7 @@ public:
   std::shared_ptr<push_port> port(const std::string& stream) const;
   std::shared_ptr<trigger_port> trigger(const std::string& stage) const;
   void close_triggers() const; ///< a graph that has ended takes none
+  void leave_nodes() const;    ///< what is still on nodes is over
   std::uint64_t held_frames() const; ///< in all accounts, as the stages count them
 
   /// Compares every account: captured = outcomes + held. Only while nothing runs or is under way.

@@ -1,5 +1,6 @@
 #include "graphs/check.hpp"
 
+#include "graphs/nodes.hpp"
 #include "graphs/parameters.hpp"
 #include "graphs/plan.hpp"
 #include "graphs/values.hpp"
@@ -15,18 +16,11 @@ using kind = document_node::kind;
 
 constexpr const char* known_version = "1";
 
-bool is_name_letter(unsigned char c, std::string_view others) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80
-         || others.find(static_cast<char>(c)) != std::string_view::npos;
-}
-
 /// Names end in metrics, results and paths of `--set`: they must be readable there.
 void check_name(
   const std::string& name, std::string_view others, const std::string& what,
   const source_mark& where, graph_check& check) {
-  const bool good = !name.empty() && std::ranges::all_of(name, [&](char c) {
-    return is_name_letter(static_cast<unsigned char>(c), others);
-  });
+  const bool good = is_plain_name(name, others);
   if (const auto problem = range_problem(name); !problem.empty())
     check.fail(where, what + " '" + name + "': " + problem);
   else if (!good)
@@ -69,14 +63,8 @@ void check_top(const document_node& root, const std::string& name, graph_check& 
   check.graph.memory = values->at("memory");
   check.graph.seed = values->at("seed");
 
-  if (const auto* nodes = root.find("nodes")) {
-    const auto& n = nodes->value;
-    const bool null = n.what == kind::scalar && (n.text == "null" || n.text == "~");
-    if ((n.what == kind::scalar && !null) || !n.entries.empty() || !n.items.empty())
-      check.fail(
-        nodes->mark, "nodes cannot be named yet: all stages run in this process; write nodes: {} "
-                     "or leave the key out");
-  }
+  if (const auto* nodes = root.find("nodes"))
+    check_nodes(nodes->value, check);
 }
 
 /// One camera type's parameters, or a fault where the type is unknown.
@@ -216,7 +204,7 @@ void check_stage(const document_entry& entry, graph_check& check) {
         type->value.mark, "there is no stage type '" + type->value.text
                             + "': " + suggestion(type->value.text, types));
     if (const auto* node = n.find("node"))
-      check.fail(node->mark, name + ".node cannot be set yet: all stages run in this process");
+      check_placement(node->value, name, stage, check);
     if (stage.kind) {
       const auto before = check.faults.size();
       document_node map = n;
@@ -250,6 +238,14 @@ child(const document_node& root, const char* key, graph_check& check, const char
 }
 
 } // namespace
+
+bool is_plain_name(std::string_view name, std::string_view others) {
+  return !name.empty() && std::ranges::all_of(name, [&](char letter) {
+    const auto c = static_cast<unsigned char>(letter);
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80
+           || others.find(letter) != std::string_view::npos;
+  });
+}
 
 void check_streams(const document_node& streams, graph_check& check) {
   if (streams.what != kind::list || streams.items.empty()) {

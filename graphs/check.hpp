@@ -59,6 +59,9 @@ void check_paths(graph_check& check);
 /// What stages have to say of the streams that pass them. Only where the wiring has no fault.
 void check_passing_streams(graph_check& check);
 
+/// @returns true where `name` holds letters, digits and the signs `others` only.
+bool is_plain_name(std::string_view name, std::string_view others);
+
 /// @returns true where `text` matches `pattern` (* any letters, ? one letter).
 bool matches(std::string_view pattern, std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include "cameras/camera.hpp"
 #include "runtime/description.hpp"
+#include "runtime/net/node_network.hpp"
 #include "runtime/stage.hpp"
 
 #include <cstdint>
@@ -27,6 +28,14 @@ const catalogues& built_in();
 struct graph_options {
   std::vector<std::pair<std::string, std::string>> overrides; ///< `--set path=value`, in order
   std::map<std::string, std::string> environment;             ///< for `${NAME:-default}`
+  std::string folder = "."; ///< that relative paths of a text without a file start from
+};
+
+/// A process that takes part in the graph.
+struct checked_node {
+  std::string name;
+  node_address at;
+  source_mark mark;
 };
 
 struct checked_stream {
@@ -40,6 +49,13 @@ struct checked_stream {
   source_mark mark;
   bool sound = true; ///< `camera` is known and `config` has no fault
   std::optional<camera_info> info; ///< after `probe`
+};
+
+/// A graph as it was written, for another process to read.
+struct graph_text {
+  std::string name; ///< of its file
+  std::string text;
+  graph_options options; ///< of the environment only what the text asks for
 };
 
 struct checked_edge {
@@ -59,6 +75,7 @@ struct checked_stage {
   std::vector<std::size_t> inputs;  ///< edges
   std::vector<std::size_t> outputs; ///< edges
   std::vector<stream_index> streams; ///< that pass here
+  std::vector<std::size_t> nodes;    ///< where it runs; empty: in the process that runs the graph
   source_mark mark;
   bool sound = true; ///< `kind` is known and `config` has no fault
   stage_resource_ptr resource; ///< after `probe`
@@ -71,6 +88,8 @@ struct checked_graph {
   setting latency_budget; ///< duration; monostate: none
   setting memory;         ///< bytes that it may take (integer)
   setting seed;           ///< integer
+  graph_text source;      ///< what it was read from
+  std::vector<checked_node> nodes;
   std::vector<checked_stream> streams;
   std::vector<checked_stage> stages; ///< in the file's order
   std::vector<checked_edge> edges;

@@ -82,6 +82,7 @@ running::running(const graph& g, run_options options) : state_(std::make_unique<
   s.parts->control().start();
   if (!s.parts->control().wait_ready()) {
     const auto failed = s.parts->control().failed();
+    s.parts->leave_nodes();
     s.executor.close(defaults::drain_time);
     s.closed = true;
     if (s.executor.stuck())
@@ -200,6 +201,7 @@ run_summary running::finish(duration patience) {
   }
   s.ended = s.executor.time().now();
   s.parts->close_triggers();
+  s.parts->leave_nodes();
   auto left_behind = s.executor.close(patience);
   s.closed = true;
   auto summary = summarise(s.shape, *s.parts, s.ended - s.started, s.ended, !s.executor.stuck());
@@ -221,6 +223,11 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
                                "stage '" + stage.name + "' infers with " + stage.resource->summary
                                  + ", which is real: on the virtual clock every part must be simulated; "
                                    "use backend `simulated`, or leave inference out"));
+  for (const auto& stage : g.checked().stages)
+    if (!stage.nodes.empty())
+      throw failure(make_error(errc::graph_invalid, stage.mark.to_string(),
+                               "stage '" + stage.name + "' runs on nodes, which are real: on the virtual clock "
+                                 "every part must be simulated; remove `node`"));
   for (const auto& stage : g.checked().stages)
     for (const auto* address : {"udp", "http"})
       if (stage.kind->name == "trigger" && stage.config->has(address))

@@ -54,8 +54,15 @@ read_result read_text(
     sort_faults(result.faults);
     return result;
   }
-  return check_document(
+  graph_text source{origin.name, text, options};
+  std::erase_if(source.options.environment, [&](const auto& variable) {
+    return text.find("${" + variable.first) == std::string::npos;
+  });
+  result = check_document(
     std::move(*root), std::move(origin), known, options, std::move(result.faults));
+  if (result.graph)
+    result.graph->source = std::move(source);
+  return result;
 }
 
 } // namespace
@@ -73,7 +80,7 @@ read_graph_file(const std::string& path, const catalogues& known, const graph_op
 read_result read_graph_text(
   const std::string& text, const std::string& name, const catalogues& known,
   const graph_options& options) {
-  return read_text(text, {name}, known, options);
+  return read_text(text, {name, options.folder}, known, options);
 }
 
 void sort_faults(std::vector<fault>& faults) {

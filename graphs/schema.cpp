@@ -184,7 +184,11 @@ json stage_keys(const stage_description& d) {
   auto keys = json::object();
   if (!d.inputs.empty())
     keys["from"] = {{"$ref", "#/$defs/from"}};
-  keys["node"] = {{"type", "string"}, {"description", "Where the stage runs; not yet."}};
+  if (d.placeable)
+    keys["node"] = {
+      {"description", "The nodes that it runs on: a name, a list of names, or any."},
+      {"anyOf",
+       {{{"type", "string"}}, {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}}}}};
   return keys;
 }
 
@@ -233,9 +237,9 @@ std::string graph_schema(const catalogues& known) {
     {"propertyNames", {{"pattern", "^[^.\\s]+$"}}},
     {"additionalProperties", {{"$ref", "#/$defs/stage"}}}};
   properties["nodes"] = {
-    {"description", "Where stages run; empty: all in this process."},
+    {"description", "Processes that stages can run on, each under its name, by host:port."},
     {"type", {"object", "null"}},
-    {"maxProperties", 0}};
+    {"additionalProperties", {{"type", "string"}}}};
 
   const json schema{
     {"$schema", "https://json-schema.org/draft/2020-12/schema"},

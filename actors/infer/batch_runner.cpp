@@ -5,10 +5,8 @@
 
 namespace hyperframes {
 
-namespace {
-
-/// A result that owns the part's frames only: the rest of a split hyperframe comes with other parts.
-std::shared_ptr<result> result_of(const batch& work, const batch::part& part, const model& m) {
+std::shared_ptr<result>
+result_of(const batch& work, const batch::part& part, const label_names& labels) {
   auto r = make_recycled<result>();
   r->descriptor = part.source->descriptor;
   auto& slots = r->descriptor.slots;
@@ -17,13 +15,11 @@ std::shared_ptr<result> result_of(const batch& work, const batch::part& part, co
       slots[s].own = false;
   r->slots.resize(slots.size());
   r->frames = part.source->frames;
-  r->labels = m.labels();
+  r->labels = labels;
   r->dispatched = work.dispatched;
   r->batch_slots = work.slots;
   return r;
 }
-
-} // namespace
 
 batch_runner::batch_runner(model_ptr model, std::unique_ptr<infer_session> session)
   : model_(std::move(model)), session_(std::move(session)) {}
@@ -31,7 +27,7 @@ batch_runner::batch_runner(model_ptr model, std::unique_ptr<infer_session> sessi
 batch_outcome batch_runner::run(const batch& work) {
   batch_outcome outcome;
   for (const auto& part : work.parts)
-    outcome.results.push_back(result_of(work, part, *model_));
+    outcome.results.push_back(result_of(work, part, model_->labels()));
   const bool alone = !model_->result_per_slot() && model_->time_axis() == 0;
   for (std::size_t first = 0; first < work.parts.size();) {
     const auto& pack = work.parts[first].source->pack;

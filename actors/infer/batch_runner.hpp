@@ -19,6 +19,11 @@ struct batch_outcome {
   std::string lost;                ///< why the worker cannot go on; then there are no results
 };
 
+/// A result that owns the part's frames only: the rest of a split hyperframe comes with other parts.
+/// Its slots are empty.
+std::shared_ptr<result>
+result_of(const batch& work, const batch::part& part, const label_names& labels);
+
 /// Runs batches on one session. What fails is cut in half until the frame that the model cannot take
 /// stands alone; that one is tried once more and then ends as `failed (inference)`, the others get
 /// their results.

@@ -108,8 +108,7 @@ TEST_CASE("faults at the top") {
      "GB, TB, KiB, MiB, GiB and TiB\n"},
     {"latency_budget: 500ms", "seed: -1", "g.yaml:3:7: seed is -1: expected at least 0\n"},
     {"nodes: {}", "nodes: { a: here }",
-     "g.yaml:16:1: nodes cannot be named yet: all stages run in this process; write nodes: {} or "
-     "leave the key out\n"},
+     "g.yaml:16:13: nodes.a is 'here': expected host:port, such as 10.0.0.2:4100\n"},
     {good, "hyperframes: 1\n",
      "g.yaml:1:1: the key 'streams' is missing: expected a list, each entry with id and camera\n"
      "g.yaml:1:1: the key 'stages' is missing: expected keys and values, each stage under its "
@@ -202,7 +201,7 @@ TEST_CASE("faults of stages") {
     {"count: 8", "count: 9",
      "g.yaml:11:81: release.count is above size: it can never be reached\n"},
     {"type: infer, ", "type: infer, node: edge1, ",
-     "g.yaml:13:28: infer.node cannot be set yet: all stages run in this process\n"},
+     "g.yaml:13:34: infer.node: a stage of type 'infer' runs in the process that runs the graph; remove `node`\n"},
   });
 }
 
