@@ -2,6 +2,7 @@
 #include "tools/commands.hpp"
 
 #include <CLI/CLI.hpp>
+#include <boost/asio/ip/host_name.hpp>
 
 #include <cerrno>
 #include <iostream>
@@ -96,6 +97,20 @@ void add_graph(CLI::App& verb, graph_arguments& into) {
     ->expected(1);
 }
 
+void add_tls(CLI::App& verb, tls_arguments& into) {
+  verb.add_option("--tls-cert", into.certificate, "This process's certificate; certs/NAME.pem by default")
+    ->type_name("FILE");
+  verb.add_option("--tls-key", into.key, "Its key; certs/NAME.key by default")->type_name("FILE");
+  verb.add_option("--tls-ca", into.authority, "The authority of all processes; certs/ca.pem by default")
+    ->type_name("FILE");
+  verb.add_flag("--insecure", into.insecure, "No certificates and no encryption, on loopback addresses only");
+}
+
+std::string machine_name() {
+  const auto name = boost::asio::ip::host_name();
+  return name.substr(0, name.find('.'));
+}
+
 void add_plan(CLI::App& verb, plan_arguments& into) {
   add_graph(verb, into.graph);
   verb.add_flag("--calibrate", into.calibrate,
@@ -166,6 +181,30 @@ int run_with(int argc, char** argv) {
     running.virtual_clock = clock == "virtual";
     status = run(running);
   });
+
+  add_tls(*run_verb, running.tls);
+
+  node_arguments offered;
+  auto* node_verb = app.add_subcommand("node", "Offer this process to graphs that run elsewhere");
+  node_verb->add_option("--listen", offered.listen, "Where it is found; port 0: any that is free")
+    ->type_name("HOST:PORT")
+    ->required();
+  node_verb->add_option("--name", offered.name, "Its name, and that of its certificate; the machine's by default");
+  node_verb->add_option("--slots", offered.slots, "Workers that it offers")->check(CLI::Range(1, 256));
+  node_verb->add_option("--folder", offered.folder,
+                        "Relative paths of graphs start here, and no graph reads a file outside; default: the working folder");
+  add_tls(*node_verb, offered.tls);
+  node_verb->callback([&] {
+    if (offered.name.empty())
+      offered.name = machine_name();
+    status = node(offered);
+  });
+
+  nodes_arguments listed;
+  auto* nodes_verb = app.add_subcommand("nodes", "List a graph's nodes, who is there, and how much they have to do");
+  add_graph(*nodes_verb, listed.graph);
+  add_tls(*nodes_verb, listed.tls);
+  nodes_verb->callback([&] { status = nodes(listed); });
 
   std::vector<std::string> request;
   auto* control_verb = app.add_subcommand("control", "Ask something of a run with --control PATH: streams, add STREAM, "

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "graphs/hyperframes.hpp"
+#include "runtime/net/tls.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -30,8 +31,37 @@ int with_output_written(int status);
 graph load(const graph_arguments& arguments);
 graph_options options_of(const graph_arguments& arguments);
 
+/// Who this process is for others: by default the files of its name in the folder `certs`.
+struct tls_arguments {
+  std::string certificate, key, authority; ///< empty: the default
+  bool insecure = false;                   ///< none of these
+};
+inline constexpr const char* default_certificates = "certs";
+inline constexpr const char* coordinator_name = "coordinator";
+/// @returns the files, checked; where the authority's key is in the folder too, a certificate that is
+/// missing is issued. Nothing where it is to be insecure, with a warning. Throws `failure`.
+std::optional<tls_files> tls_of(const tls_arguments& arguments, const std::string& name);
+
+struct node_arguments {
+  std::string listen;
+  std::string name;
+  std::uint32_t slots = 1;
+  std::string folder = ".";
+  tls_arguments tls;
+};
+/// Offers this process to graphs, until a signal.
+int node(const node_arguments& arguments);
+
+struct nodes_arguments {
+  graph_arguments graph;
+  tls_arguments tls;
+};
+/// Lists a graph's nodes, who is there, and how much they have to do.
+int nodes(const nodes_arguments& arguments);
+
 struct run_arguments {
   graph_arguments graph;
+  tls_arguments tls;
   std::optional<duration> length;   ///< drains after this much time
   std::optional<std::string> summary_file; ///< `-`: standard output, where no sink writes to it
   std::optional<std::string> control;      ///< a socket file that takes requests

@@ -1,5 +1,6 @@
 #include "graphs/files.hpp"
 #include "graphs/values.hpp"
+#include "runtime/net/node_network.hpp"
 #include "tools/commands.hpp"
 #include "tools/control_socket.hpp"
 #include "tools/progress_line.hpp"
@@ -205,6 +206,11 @@ int run(const run_arguments& arguments) {
     const auto until = arguments.length ? graph_time{*arguments.length} : never;
     return report(g, run_virtually(g, until, std::move(options)), arguments, line, 0);
   }
+  if (!g.checked().nodes.empty())
+    options.network = std::make_shared<node_network>(
+      tls_of(arguments.tls, coordinator_name), [&line](const std::string& sentence) {
+        line.tell({{}, "network", sentence, false});
+      });
   std::optional<running> run;
   try {
     run.emplace(g, std::move(options));

@@ -323,7 +323,7 @@ TEST_CASE("an unknown subcommand is named") {
   CHECK(command(folder, {"runn", "graph.yaml"}).err == "error: runn: is no command: did you mean 'run'?\n");
   CHECK(
     command(folder, {"perform"}).err
-    == "error: perform: is no command: known are run, control, validate, explain, plan, graph, schema, stages, "
+    == "error: perform: is no command: known are run, node, nodes, control, validate, explain, plan, graph, schema, stages, "
        "cameras, bench, certs and version\n");
 }
 
