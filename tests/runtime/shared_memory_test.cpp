@@ -57,6 +57,26 @@ private:
   int descriptor_ = -1;
 };
 
+/// While it lives, this process can open no file. What fails meanwhile is looked at afterwards: the sanitizers need
+/// a descriptor to look at memory.
+class no_descriptors_left {
+public:
+  no_descriptors_left() {
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+    const int next = ::dup(0);
+    ::close(next);
+    auto none = before_;
+    none.rlim_cur = static_cast<rlim_t>(next);
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  no_descriptors_left(const no_descriptors_left&) = delete;
+  no_descriptors_left& operator=(const no_descriptors_left&) = delete;
+  ~no_descriptors_left() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+private:
+  struct rlimit before_ {};
+};
+
 } // namespace
 
 TEST_CASE("another process sees a buffer itself, not a copy of it") {
@@ -242,20 +262,13 @@ TEST_CASE("nobody else can write the memory or make it smaller") {
 
 TEST_CASE("a pool for which there is no shared memory says why") {
   const auto stats = std::make_shared<pool_stats>("pool", "capture", 0, nullptr, shared_backing());
-  struct rlimit before {};
-  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-  const int next = ::dup(0);
-  ::close(next);
-  auto none = before;
-  none.rlim_cur = static_cast<rlim_t>(next);
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
   std::string message;
   try {
+    const no_descriptors_left limit; // gone before the handler runs
     buffer_pool{2, 64, stats};
   } catch (const failure& e) {
     message = e.what();
   }
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
   CHECK(
     message
     == "buffer pool: 2 slots of 64 bytes cannot be had as shared memory (memfd_create: Too many"
