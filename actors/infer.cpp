@@ -70,7 +70,7 @@ public:
     }
     const auto outcome = std::static_pointer_cast<batch_outcome>(value);
     if (!outcome->lost.empty()) {
-      auto loss = pool_.lost(lane, context.now());
+      auto loss = pool_.lost(lane, context.now(), outcome->cause);
       replace(loss, "is lost: " + outcome->lost, context);
       feed(context);
       return;
@@ -233,11 +233,14 @@ private:
       return none; // nobody hears it
     try {
       return at.worker->run(work, fault);
-    } catch (const std::exception& e) {
-      at.given_up = true;
+    } catch (const worker_lost& e) {
       none.lost = e.what();
-      return none;
+      none.cause = e.cause();
+    } catch (const std::exception& e) {
+      none.lost = e.what();
     }
+    at.given_up = true;
+    return none;
   }
 
   std::shared_ptr<const model_resource> resource_;

@@ -17,6 +17,7 @@ struct batch_outcome {
   std::size_t bytes_copied = 0;   ///< to bring the parts' tensors together
   std::vector<std::string> errors; ///< why frames failed, each sentence once
   std::string lost;                ///< why the worker cannot go on; then there are no results
+  lost_by cause = lost_by::batch;  ///< of that
 };
 
 /// A result that owns the part's frames only: the rest of a split hyperframe comes with other parts.

@@ -24,10 +24,22 @@ struct infer_input {
   std::uint32_t width = 0, height = 0;
 };
 
+/// What a batch has to do with the loss of the worker that it was given to.
+enum class lost_by : std::uint8_t {
+  batch,  ///< the worker itself went, at the batch
+  node,   ///< its node went while it was at the batch
+  nobody, ///< it was gone before the batch came to it
+};
+
 /// Thrown by a session that cannot go on: its worker is replaced, and the batch tried once more.
 class worker_lost : public std::runtime_error {
 public:
-  using std::runtime_error::runtime_error;
+  explicit worker_lost(const std::string& why, lost_by cause = lost_by::batch)
+    : std::runtime_error(why), cause_(cause) {}
+  lost_by cause() const { return cause_; }
+
+private:
+  lost_by cause_;
 };
 
 /// A loaded network on one device, used by one thread at a time.

@@ -15,22 +15,29 @@ node_calls::call(std::uint32_t seat, const batch& work, std::optional<worker_fau
   const auto mine = std::make_shared<waiting>();
   std::unique_lock lock{mutex_};
   if (!over_.empty())
-    throw worker_lost(over_);
+    throw worker_lost(over_, lost_by::nobody);
   const auto ticket = next_ticket_++;
   waiting_[ticket] = mine;
   const auto to = link_;
   const auto incarnation = incarnation_;
   content_sender contents{borrows_ ? &loans_ : nullptr, borrower_};
   lock.unlock();
-  auto head = write_call(
-    seat, ticket, fault ? std::optional{static_cast<std::uint8_t>(*fault)} : std::nullopt, work,
-    contents);
-  to->send(incarnation, lane::data, std::move(head), contents.take_bulk());
+  try {
+    auto head = write_call(
+      seat, ticket, fault ? std::optional{static_cast<std::uint8_t>(*fault)} : std::nullopt, work,
+      contents);
+    to->send(incarnation, lane::data, std::move(head), contents.take_bulk());
+  } catch (...) {
+    contents.take_back();
+    lock.lock();
+    waiting_.erase(ticket);
+    throw;
+  }
   lock.lock();
   told_.wait(lock, [&] { return mine->answer || !mine->failed.empty(); });
   waiting_.erase(ticket);
   if (!mine->answer)
-    throw worker_lost(mine->failed);
+    throw worker_lost(mine->failed, lost_by::node);
   return std::move(*mine->answer);
 }
 
@@ -57,6 +64,15 @@ void node_calls::end(const std::string& why) {
 bool node_calls::leaving() const {
   const std::lock_guard lock{mutex_};
   return leaving_;
+}
+
+std::size_t node_calls::under_way() const {
+  const std::lock_guard lock{mutex_};
+  return waiting_.size();
+}
+
+std::size_t node_calls::lent() const {
+  return loans_.lent();
 }
 
 void node_calls::up(std::uint32_t incarnation) {

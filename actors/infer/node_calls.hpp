@@ -23,12 +23,15 @@ public:
 
   /// Once, before the first call.
   void begin(std::shared_ptr<link> connection);
-  /// Blocks for the answer. Throws `worker_lost` where the node is gone, or the link went down.
+  /// Blocks for the answer. Throws `worker_lost` where the node is gone, or the link went down, and
+  /// `failure` where the call is larger than a message may be: then nothing of it is left.
   batch_answer call(std::uint32_t seat, const batch& work, std::optional<worker_fault_kind> fault);
   /// Fails the calls that wait, and all that follow.
   void end(const std::string& why);
   /// The node takes no more calls.
   bool leaving() const;
+  std::size_t under_way() const; ///< calls that wait for an answer
+  std::size_t lent() const;      ///< tensors that the node has not returned
   const std::string& name() const { return name_; }
 
   void up(std::uint32_t incarnation) override;

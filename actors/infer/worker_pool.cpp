@@ -32,7 +32,7 @@ bool worker_pool::warmed(std::uint32_t lane) {
 
 recycled_vector<worker_pool::assignment> worker_pool::assign(graph_time now) {
   recycled_vector<assignment> result;
-  while (!queue_.empty() && !too_far_ahead()) {
+  while (!queue_.empty() && !too_far_ahead() && !must_wait_alone()) {
     const auto least = std::ranges::min_element(workers_, {}, [this](const worker& w) {
       return w.warm ? w.under_way.size() : options_.depth;
     });
@@ -43,7 +43,7 @@ recycled_vector<worker_pool::assignment> worker_pool::assign(graph_time now) {
     least->under_way.push_back(std::move(queue_.front()));
     queue_.pop_front();
     const auto& given = least->under_way.back();
-    result.push_back({least->lane, given.work, given.brought_down});
+    result.push_back({least->lane, given.work, given.brought_down + given.nodes_lost});
   }
   return result;
 }
@@ -56,6 +56,14 @@ bool worker_pool::too_far_ahead() const {
   });
 }
 
+bool worker_pool::must_wait_alone() const {
+  const auto busy = [](const worker& w) { return !w.under_way.empty(); };
+  if (suspect(queue_.front()))
+    return std::ranges::any_of(workers_, busy);
+  return std::ranges::any_of(
+    workers_, [&](const worker& w) { return busy(w) && suspect(w.under_way.front()); });
+}
+
 batch_ptr worker_pool::finished(std::uint32_t lane, graph_time now) {
   auto& w = *find(lane);
   auto work = std::move(w.under_way.front().work);
@@ -64,7 +72,7 @@ batch_ptr worker_pool::finished(std::uint32_t lane, graph_time now) {
   return work;
 }
 
-worker_pool::loss worker_pool::lost(std::uint32_t lane, graph_time now) {
+worker_pool::loss worker_pool::lost(std::uint32_t lane, graph_time now, lost_by cause) {
   auto& w = *find(lane);
   const auto which = static_cast<std::uint32_t>(&w - workers_.data());
   if (++replaced_ > options_.replacements)
@@ -76,9 +84,14 @@ worker_pool::loss worker_pool::lost(std::uint32_t lane, graph_time now) {
   w.lane = result.new_lane;
   w.warm = false;
   w.since = never;
-  if (!jobs.empty() && ++jobs.front().brought_down >= options_.tries) {
-    result.quarantined = std::move(jobs.front().work);
-    jobs.pop_front();
+  if (!jobs.empty()) {
+    auto& at = jobs.front();
+    at.brought_down += cause == lost_by::batch ? 1 : 0;
+    at.nodes_lost += cause == lost_by::node ? 1 : 0;
+    if (at.brought_down >= options_.tries || at.nodes_lost >= options_.nodes) {
+      result.quarantined = std::move(at.work);
+      jobs.pop_front();
+    }
   }
   while (!jobs.empty()) {
     queue_.push_front(std::move(jobs.back()));

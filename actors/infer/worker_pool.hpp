@@ -1,5 +1,6 @@
 #pragma once
 
+#include "actors/infer/model.hpp"
 #include "runtime/hyperframe.hpp"
 #include "runtime/time.hpp"
 
@@ -15,6 +16,7 @@ struct worker_pool_options {
   std::uint32_t depth = 2;         ///< batches that a worker has at once: one that runs, the rest behind it
   duration patience = duration::max(); ///< a batch that takes longer hangs
   std::uint32_t tries = 2;         ///< what brings so many workers down is quarantined
+  std::uint32_t nodes = 3;         ///< and what was being run on so many nodes when they were lost
   std::uint32_t replacements = 8;  ///< workers that may be replaced before the stage fails
   std::uint64_t ahead = ~std::uint64_t{0}; ///< batches that may be started past one that is not finished
 };
@@ -26,6 +28,12 @@ struct worker_pool_options {
 /// others, until it has brought `tries` workers down; what was queued behind it on the lane is handed out
 /// again without blame. What the lost lane still says is not heard.
 ///
+/// Who loses a node cannot tell whether a batch has crashed it or somebody has killed it, nor which of the
+/// batches there did. So a batch is quarantined that was being run on `nodes` of them when they were lost,
+/// the last time alone: after `nodes - 1` it is a suspect, and a suspect starts when nothing else is under
+/// way, and nothing starts beside it. What crashes nodes ends that way, and takes no batch along that ran
+/// beside it; a batch that had bad luck twice is finished alone, and forgiven.
+///
 /// While a batch is not finished, none is started whose number is higher by more than `ahead`: who puts
 /// results back in order has room for so many.
 ///
@@ -35,7 +43,7 @@ public:
   struct assignment {
     std::uint32_t lane = 0;
     batch_ptr work;
-    std::uint32_t tries = 0; ///< workers that it has brought down before
+    std::uint32_t tries = 0; ///< workers and nodes that were lost at it before
   };
   /// What the loss of a worker leads to.
   struct loss {
@@ -61,7 +69,7 @@ public:
   /// The lane has finished its batch. @returns the batch.
   batch_ptr finished(std::uint32_t lane, graph_time now);
   /// The lane's worker is gone, or is given up. Throws `failure` after too many.
-  loss lost(std::uint32_t lane, graph_time now);
+  loss lost(std::uint32_t lane, graph_time now, lost_by cause = lost_by::batch);
   /// Gives up the workers that hang.
   std::vector<loss> look(graph_time now);
   /// @returns when `look` may have something to do.
@@ -78,6 +86,7 @@ private:
   struct job {
     batch_ptr work;
     std::uint32_t brought_down = 0; ///< workers
+    std::uint32_t nodes_lost = 0;   ///< while it was being run on them
   };
   struct worker {
     std::uint32_t lane = 0;
@@ -86,6 +95,8 @@ private:
     graph_time since = never; ///< the first of them runs since then
   };
   bool too_far_ahead() const;
+  bool suspect(const job& j) const { return j.nodes_lost > 0 && j.nodes_lost + 1 >= options_.nodes; }
+  bool must_wait_alone() const; ///< the next one or one that is under way is a suspect
   worker* find(std::uint32_t lane);
   const worker* find(std::uint32_t lane) const;
 

@@ -15,12 +15,19 @@ content_sender::add(const buffer_ref& buffer, std::uint64_t offset, std::uint64_
         place.offset = offset;
         place.handle = *handle;
         place.loan = *loan;
+        lent_.push_back(*loan);
         return place;
       }
   place.how = content_place::way::bulk;
   place.index = static_cast<std::uint32_t>(bulk_.size());
   bulk_.push_back({buffer, bytes, offset});
   return place;
+}
+
+void content_sender::take_back() {
+  for (const auto loan : lent_)
+    loans_->returned(borrower_, loan);
+  lent_.clear();
 }
 
 content content_at(

@@ -34,11 +34,14 @@ public:
   content_sender(loan_book* loans, borrower_id borrower) : loans_(loans), borrower_(borrower) {}
   content_place add(const buffer_ref& buffer, std::uint64_t offset, std::uint64_t bytes);
   std::vector<bulk_part> take_bulk() { return std::move(bulk_); }
+  /// Takes back what was lent: the message was not sent.
+  void take_back();
 
 private:
   loan_book* loans_;
   borrower_id borrower_;
   std::vector<bulk_part> bulk_;
+  recycled_vector<loan_number> lent_;
 };
 
 /// `bytes` from `offset` on of a buffer.

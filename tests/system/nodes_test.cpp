@@ -158,14 +158,7 @@ TEST_CASE("nodes that are killed and come again at random: one outcome a frame, 
     node->kill();
     node = std::make_unique<node_process>(folder, name, port);
   }
-  const auto summary = run.finish();
-  CHECK(results.fault() == "");
-  CHECK(results.count() == frames);
-  // A batch whose worker is lost twice is quarantined: here each loss is the node's, not its own.
-  CHECK(
-    count_of(summary.ledger, outcome::delivered) + count_of(summary.ledger, reason::quarantined)
-    == frames);
-  check_ledger(summary);
+  check_all_delivered(run.finish(), results, frames);
 }
 
 TEST_CASE("a graph whose nodes are not there does not start, and says which") {

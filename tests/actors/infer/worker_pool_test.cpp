@@ -99,6 +99,80 @@ TEST_CASE("what brings two workers down is quarantined, what waited behind it is
   CHECK(pool.finished(2, at(131))->number == 1);
 }
 
+TEST_CASE("what becomes of a batch whose workers are lost depends on whom they are lost by") {
+  struct loss_of {
+    std::vector<lost_by> causes;
+    bool quarantined; ///< with the last one
+  };
+  using enum lost_by;
+  const loss_of table[] = {
+    {{batch}, false},
+    {{batch, batch}, true},
+    {{node, node}, false},
+    {{node, node, node}, true},
+    {{nobody, nobody, nobody, nobody, nobody}, false},
+    {{node, nobody, node, nobody}, false},
+    {{nobody, node, node, nobody, node}, true},
+    {{node, batch, node}, false}, // each is counted for itself
+    {{node, node, batch, node}, true},
+    {{batch, node, batch}, true},
+  };
+  for (const auto& row : table) {
+    CAPTURE(&row - table);
+    auto pool = warm_pool({.workers = 1, .depth = 1});
+    pool.add(numbered(7));
+    std::uint32_t lane = 0, blamed = 0;
+    for (std::size_t i = 0; i < row.causes.size(); ++i) {
+      const auto given = pool.assign(at(0));
+      REQUIRE(in_words(given) == std::to_string(lane) + ":7");
+      CHECK(given[0].tries == blamed);
+      blamed += row.causes[i] == nobody ? 0 : 1;
+      const auto loss = pool.lost(lane, at(0), row.causes[i]);
+      const bool last = i + 1 == row.causes.size();
+      CHECK((loss.quarantined != nullptr) == (last && row.quarantined));
+      lane = loss.new_lane;
+      CHECK(pool.warmed(lane));
+    }
+    CHECK(in_words(pool.assign(at(0))) == (row.quarantined ? "" : std::to_string(lane) + ":7"));
+  }
+}
+
+TEST_CASE("a batch that was on two lost nodes runs alone: what crashes them takes none along") {
+  // Batch 0 crashes whatever node it is run on; batches 1 and 2 run beside it there.
+  auto pool = warm_pool({.workers = 3, .depth = 2, .replacements = 99});
+  for (std::uint64_t n = 0; n < 5; ++n)
+    pool.add(numbered(n));
+  CHECK(in_words(pool.assign(at(0))) == "0:0 1:1 2:2 0:3 1:4");
+  // The last worker first: then the batches stand in order again.
+  const auto lose_all = [&](std::uint32_t first_lane) {
+    for (const auto worker : {2U, 1U, 0U})
+      CHECK(pool.lost(first_lane + worker, at(1), lost_by::node).quarantined == nullptr);
+    for (std::uint32_t worker = 0; worker < 3; ++worker)
+      pool.warmed(first_lane + 3 + worker);
+  };
+  lose_all(0); // worker 0 has lane 5 now, 1 has 4, 2 has 3
+  CHECK(in_words(pool.assign(at(2))) == "5:0 4:3 3:1 5:4 4:2");
+  CHECK(pool.lost(3, at(3), lost_by::node).quarantined == nullptr);  // 1 for the second time
+  CHECK(pool.lost(4, at(3), lost_by::node).quarantined == nullptr);  // 3 for the first time
+  CHECK(pool.lost(5, at(3), lost_by::node).quarantined == nullptr);  // 0 for the second time
+  for (const auto lane : {6U, 7U, 8U})
+    pool.warmed(lane);
+  CHECK(in_words(pool.assign(at(4))) == "8:0");
+  CHECK(pool.assign(at(4)).empty()); // nothing beside it
+  const auto guilty = pool.lost(8, at(5), lost_by::node);
+  REQUIRE(guilty.quarantined);
+  CHECK(guilty.quarantined->number == 0);
+  CHECK(pool.warmed(guilty.new_lane));
+  // 1 is a suspect as well: it waits for those before it, and is finished alone.
+  std::string order;
+  for (auto given = pool.assign(at(6)); !given.empty(); given = pool.assign(at(6))) {
+    order += in_words(given) + "; ";
+    for (const auto& a : given)
+      pool.finished(a.lane, at(7));
+  }
+  CHECK(order == "9:4 7:3 6:2; 9:1; ");
+}
+
 TEST_CASE("after a number of lost workers the stage fails, with all batches still known") {
   auto pool = warm_pool({.workers = 1, .depth = 1, .tries = 99, .replacements = 2});
   pool.add(numbered(7));
