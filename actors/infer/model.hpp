@@ -31,7 +31,8 @@ enum class lost_by : std::uint8_t {
   nobody, ///< it was gone before the batch came to it
 };
 
-/// Thrown by a session that cannot go on: its worker is replaced, and the batch tried once more.
+/// Thrown by a session that cannot go on: its worker is replaced. Whether the batch is tried again is
+/// `worker_pool`'s to say.
 class worker_lost : public std::runtime_error {
 public:
   explicit worker_lost(const std::string& why, lost_by cause = lost_by::batch)

@@ -5,7 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace hyperframes;
 
