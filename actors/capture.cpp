@@ -63,8 +63,10 @@ public:
     if (threaded_)
       clock_ = std::make_shared<context_clock>(context.now());
     std::vector<std::shared_ptr<camera_reader>> shared, blocking;
+    for (auto& in : inputs_)
+      in.follow(context);
     for (std::uint32_t i = 0; i < inputs_.size(); ++i)
-      if (const auto& from = inputs_[i].source(); from.attached)
+      if (const auto& from = inputs_[i].source(); from.attached && !inputs_[i].ended())
         (from.info.blocks ? blocking : shared).push_back(attach(i, context));
     if (threaded_)
       threads_ = std::make_unique<reader_threads>(clock_, std::move(shared), std::move(blocking));
@@ -250,6 +252,7 @@ private:
 stage_description describe_capture() {
   stage_description d;
   d.name = "capture";
+  d.on_nodes = placement::whole;
   d.summary = "Runs cameras, numbers and stamps their frames; never makes a camera wait.";
   d.outputs = {{"out", {port_type::frame}, "every captured frame, in its stream's order"}};
   d.parameters = {parameter{.name = "streams",

@@ -3,11 +3,13 @@
 #include "actors/camera_reader.hpp"
 #include "actors/stream_numbering.hpp"
 #include "runtime/defaults.hpp"
+#include "runtime/message.hpp"
 #include "runtime/stage.hpp"
 
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace hyperframes {
@@ -46,9 +48,11 @@ struct capture_resource : stage_resource {
     duration silent_after = defaults::silent_after;
     std::string when_silent{}; ///< what follows then, for the sentence that tells of it
     std::shared_ptr<pool_stats> pool{}; ///< where the camera's pools are counted
+    /// Of a stream that another process has captured so far: where it stands.
+    std::optional<captured_position> follows{};
   };
   std::vector<source> sources;
-  std::function<void(stream_index)> captured; ///< counts a frame in the ledger
+  std::function<void(const frame_meta&)> captured; ///< counts a frame in the ledger
   std::shared_ptr<camera_requests> requests = std::make_shared<camera_requests>();
 };
 

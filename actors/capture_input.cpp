@@ -46,6 +46,18 @@ std::shared_ptr<camera_reader> capture_input::attach(const std::string& folder, 
   return reader_;
 }
 
+void capture_input::follow(stage_context& context) {
+  const auto& at = source_.follows;
+  if (!at)
+    return;
+  numbering_.follow(*at);
+  if (at->frames > 0)
+    context.emit(numbering_.end_epoch());
+  ended_ = at->ended;
+  if (!source_.info.live)
+    skip_ = at->before + at->frames;
+}
+
 void capture_input::detach() {
   if (!reader_)
     return;
@@ -69,20 +81,25 @@ void capture_input::end_now(stage_context& context) {
     context.emit(numbering_.end());
 }
 
-void capture_input::give_up(const std::function<void(stream_index)>& captured, outcome what, reason why,
+void capture_input::give_up(const std::function<void(const frame_meta&)>& captured, outcome what, reason why,
                             outcome_batch& into) {
   if (!reader_)
     return;
   reader_->take(waiting_);
   for (auto& e : waiting_)
     if (auto* f = std::get_if<arrived_frame>(&e)) {
-      captured(source_.stream);
-      into.add(numbering_.stamp(f->captured, as_arrival(f->arrived)), what, why);
+      if (skip_ > 0) {
+        --skip_;
+        continue;
+      }
+      const auto meta = numbering_.stamp(f->captured, as_arrival(f->arrived));
+      captured(meta);
+      into.add(meta, what, why);
     }
   std::erase_if(waiting_, [](const reader_event& e) { return std::holds_alternative<arrived_frame>(e); });
 }
 
-void capture_input::forward(const std::function<void(stream_index)>& captured, stage_context& context) {
+void capture_input::forward(const std::function<void(const frame_meta&)>& captured, stage_context& context) {
   if (!reader_)
     return;
   reader_->take(waiting_);
@@ -94,7 +111,12 @@ void capture_input::forward(const std::function<void(stream_index)>& captured, s
     auto e = std::move(waiting_.front());
     waiting_.pop_front(); // before anything can throw: `give_up` must not meet it again
     if (auto* f = std::get_if<arrived_frame>(&e)) {
-      send(captured, *f, context);
+      if (skip_ > 0) {
+        --skip_;
+        numbering_.pass(f->captured);
+      } else {
+        send(captured, *f, context);
+      }
       ++sent;
     } else if (const auto* note = std::get_if<reader_note>(&e)) {
       tell(note->sentence, context);
@@ -128,7 +150,7 @@ void capture_input::finish_stay(stage_context& context) {
   stats.attached.store(false, relaxed);
 }
 
-void capture_input::send(const std::function<void(stream_index)>& captured, arrived_frame& f,
+void capture_input::send(const std::function<void(const frame_meta&)>& captured, arrived_frame& f,
                          stage_context& context) {
   auto& stats = context.numbers(source_.stream);
   if (silent_) {
@@ -146,7 +168,7 @@ void capture_input::send(const std::function<void(stream_index)>& captured, arri
     tell(*news, context);
   if (source_.info.live)
     stats.lag.record(f.arrived - meta.timeline);
-  captured(source_.stream);
+  captured(meta);
   if (f.cpu > duration{0})
     context.worked(f.cpu);
   if (f.captured.buffer)

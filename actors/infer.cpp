@@ -351,7 +351,7 @@ stage_description describe_infer() {
     return h;
   };
   d.own_queue = true;
-  d.placeable = true;
+  d.on_nodes = placement::workers;
   d.make = [](const stage_plan& plan) { return std::make_unique<infer_stage>(plan); };
   return d;
 }

@@ -13,6 +13,12 @@ stream_numbering::stream_numbering(
   file_clock_.confidence = 1;
 }
 
+void stream_numbering::follow(const captured_position& at) {
+  epoch_ = at.epoch;
+  next_ = at.frames;
+  traced_ = at.before + at.frames;
+}
+
 std::optional<stream_end>
 stream_numbering::epoch_before(const captured_frame& f, arrival_time arrived) {
   const bool jumps = model_ ? model_->jump_at(f.captured, arrived) != clock_model::jump::none
@@ -75,7 +81,8 @@ graph_time stream_numbering::place_in_file(capture_time captured) {
   } else if (captured > *last_) {
     interval_ = captured - *last_;
     last_ = captured;
-    file_clock_.fps = static_cast<double>(next_ - 1) / in_seconds(*last_ - *first_);
+    if (next_ > 1)
+      file_clock_.fps = static_cast<double>(next_ - 1) / in_seconds(*last_ - *first_);
   }
   return graph_time{base_ + (captured - *first_)};
 }

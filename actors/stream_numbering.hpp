@@ -2,6 +2,7 @@
 
 #include "actors/clock_model.hpp"
 #include "cameras/camera.hpp"
+#include "runtime/message.hpp"
 #include "runtime/stage.hpp"
 
 #include <cstdint>
@@ -23,6 +24,10 @@ public:
   /// @param declared_fps 0: unknown or variable.
   stream_numbering(stream_index stream, bool live, duration latency_budget, double declared_fps = 0);
 
+  /// Goes on where another one is gone that has numbered the stream so far. Before the first frame.
+  void follow(const captured_position& at);
+  /// A frame of a file that the other one has numbered.
+  void pass(const captured_frame& f) { place_in_file(f.captured); }
   /// @returns the end of the epoch that `f` leaves behind, if it begins a new one.
   std::optional<stream_end> epoch_before(const captured_frame& f, arrival_time arrived);
   /// Takes the next id for `f`.

@@ -8,8 +8,11 @@
 #include "actors/trigger.hpp"
 #include "cameras/push.hpp"
 #include "graphs/check.hpp"
+#include "graphs/found_facts.hpp"
+#include "graphs/nodes.hpp"
 #include "graphs/plan.hpp"
 #include "runtime/defaults.hpp"
+#include "runtime/net/remote_part.hpp"
 #include "runtime/shared_memory.hpp"
 #include "runtime/written.hpp"
 
@@ -92,7 +95,7 @@ void add_silence(
 
 std::shared_ptr<capture_resource> cameras_of(
   const checked_graph& graph, const graph_plan& plan, const checked_stage& stage,
-  wired_graph& into) {
+  const graph_place& place, wired_graph& into) {
   auto resource = std::make_shared<capture_resource>();
   for (auto s : stage.streams) {
     const auto& stream = graph.streams[s];
@@ -112,6 +115,9 @@ std::shared_ptr<capture_resource> cameras_of(
        },
        plan.frames_ahead[s], std::max(1U, plan.prefetch[s]), stream.attached});
     add_silence(graph, plan, resource->sources.back());
+    if (const auto at = std::ranges::find(place.streams, s, &captured_position::stream);
+        at != place.streams.end())
+      resource->sources.back().follows = *at;
   }
   return resource;
 }
@@ -126,25 +132,36 @@ trigger_of(const checked_stage& stage, const run_options& options, wired_graph& 
   return resource;
 }
 
-/// The stage's model with its workers on nodes.
-std::shared_ptr<model_resource> placed(
-  const checked_graph& graph, const checked_stage& stage, const run_options& options,
-  wired_graph& into) {
+void need_network(const checked_stage& stage, const run_options& options) {
   if (!options.network)
     throw failure(make_error(errc::graph_invalid, stage.mark.to_string(),
                              "stage '" + stage.name + "' runs on nodes, and this run has no network: "
                                "set run_options::network"));
+}
+
+/// What a node needs to read this graph.
+deployment_order order_of(const checked_graph& graph) {
+  deployment_order order;
+  order.graph = graph.source.name;
+  order.text = graph.source.text;
+  order.overrides = graph.source.options.overrides;
+  const auto& environment = graph.source.options.environment;
+  order.environment.assign(environment.begin(), environment.end());
+  return order;
+}
+
+/// The stage's model with its workers on nodes.
+std::shared_ptr<model_resource> placed(
+  const checked_graph& graph, const checked_stage& stage, const run_options& options,
+  wired_graph& into) {
+  need_network(stage, options);
   const auto& here = dynamic_cast<const model_resource&>(*stage.resource);
   node_workers_options o;
   o.network = options.network;
   for (const auto n : stage.nodes)
     o.nodes.push_back({graph.nodes[n].name, graph.nodes[n].at});
   o.stage = stage.name;
-  o.order.graph = graph.source.name;
-  o.order.text = graph.source.text;
-  o.order.overrides = graph.source.options.overrides;
-  const auto& environment = graph.source.options.environment;
-  o.order.environment.assign(environment.begin(), environment.end());
+  o.order = order_of(graph);
   o.tensor = *here.tensor;
   o.tell = [tell = into.tell, name = stage.name](const std::string& sentence) { (*tell)(name, sentence); };
   auto resource = std::make_shared<model_resource>(here);
@@ -154,13 +171,17 @@ std::shared_ptr<model_resource> placed(
   return resource;
 }
 
-wired_graph
-wire(const checked_graph& graph, const graph_plan& plan, const run_options& options, bool threads) {
+} // namespace
+
+wired_graph wire_graph(
+  const checked_graph& graph, const graph_plan& plan, const run_options& options, bool threads,
+  const graph_place& place) {
   wired_graph wired;
   // Of this run: graphs may be run again, and side by side.
   const auto facts = std::make_shared<graph_facts>(*plan.facts);
   facts->run = options.run_number;
-  facts->hyperframes = std::make_shared<std::atomic<std::uint64_t>>(0);
+  facts->node = place.node;
+  facts->hyperframes = std::make_shared<std::atomic<std::uint64_t>>(place.counted);
   const auto below = settlers_below(graph);
   wired.settlers_of_stream.resize(graph.streams.size());
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
@@ -192,10 +213,12 @@ wire(const checked_graph& graph, const graph_plan& plan, const run_options& opti
       w.outputs.push_back(wiring_of(e));
       if (w.settles)
         w.outputs.back().settlers.clear(); // what is below sees final outcomes only
+      std::ranges::copy_if(place.used, std::back_inserter(w.outputs.back().used),
+                           [e](const credit_message& c) { return c.edge == e; });
     }
-    if (stage.kind->inputs.empty())
-      w.plan.resource = cameras_of(graph, plan, stage, wired);
-    if (!stage.nodes.empty())
+    if (stage.kind->inputs.empty() && place.here[i])
+      w.plan.resource = cameras_of(graph, plan, stage, place, wired);
+    if (stage.kind->on_nodes == placement::workers && !stage.nodes.empty() && place.here[i])
       w.plan.resource = placed(graph, stage, options, wired);
     if (stage.kind->name == "trigger")
       w.plan.resource = trigger_of(stage, options, wired);
@@ -212,12 +235,71 @@ wire(const checked_graph& graph, const graph_plan& plan, const run_options& opti
   return wired;
 }
 
+void add_pools(
+  const checked_graph& graph, const graph_plan& plan, const graph_place& place, telemetry& numbers,
+  wired_graph& into) {
+  const auto allowed = static_cast<std::uint64_t>(std::get<std::int64_t>(graph.memory.value));
+  const auto reserve =
+    std::make_shared<memory_reserve>(allowed - std::min(allowed, plan.memory_total));
+  const bool elsewhere = std::ranges::count(place.here, false) > 0;
+  const bool keeps_frames = std::ranges::any_of(graph.stages, [](const checked_stage& s) {
+    return s.config->has("keep_frames") && s.config->flag("keep_frames");
+  });
+  // Processes of this host borrow what goes to them.
+  const auto tensors_in = into.workers.empty() && !elsewhere ? nullptr : shared_backing();
+  const auto frames_in = elsewhere && keeps_frames ? shared_backing() : nullptr;
+  for (auto& stage : into.stages) {
+    if (!place.here[stage.self])
+      continue;
+    if (stage.kind->inputs.empty()) {
+      auto& cameras = *std::const_pointer_cast<capture_resource>(
+        std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource));
+      for (auto& source : cameras.sources)
+        source.pool = numbers.add_pool(
+          "pool of stream " + graph.streams[source.stream].id, stage.plan.name,
+          planned_bytes(source.frames_ahead + source.info.own_frames, source.info.frame_bytes),
+          reserve, frames_in);
+    }
+    if (stage.plan.tensors > 0)
+      stage.plan.pool = numbers.add_pool(
+        "tensors of " + stage.plan.name, stage.plan.name,
+        planned_bytes(stage.plan.tensors, plan.tensor_bytes[stage.self]), reserve, tensors_in);
+    if (stage.plan.first_tensors > 0)
+      stage.plan.first_pool = numbers.add_pool(
+        "first tensors of " + stage.plan.name, stage.plan.name,
+        planned_bytes(stage.plan.first_tensors, plan.first_tensor_bytes[stage.self]), reserve,
+        tensors_in);
+  }
+}
+
+void count_captured(wired_graph& wired, const std::function<void(const frame_meta&)>& captured) {
+  for (auto& stage : wired.stages)
+    if (stage.kind->inputs.empty() && stage.plan.resource)
+      std::const_pointer_cast<capture_resource>(
+        std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource))
+        ->captured = captured;
+}
+
+std::uint64_t received_bytes(const graph_plan& plan) {
+  return plan.memory_total;
+}
+
+namespace {
+
+graph_place place_of_coordinator(const checked_graph& graph) {
+  graph_place place;
+  for (const auto& s : graph.stages)
+    place.here.push_back(!runs_elsewhere(s));
+  return place;
+}
+
 } // namespace
 
 assembly::assembly(
   const checked_graph& graph, const graph_plan& plan, const run_options& options, executor& runs,
   bool threads)
-  : wiring_(wire(graph, plan, options, threads)),
+  : runs_(runs), place_(place_of_coordinator(graph)),
+    wiring_(wire_graph(graph, plan, options, threads, place_)),
     ledger_(std::make_unique<ledger>(graph.stages.size(), wiring_.settlers_of_stream)),
     telemetry_(
       std::make_unique<telemetry>(graph.stages.size(), graph.edges.size(), graph.streams.size(),
@@ -225,39 +307,53 @@ assembly::assembly(
   *wiring_.tell = [this, &runs](const std::string& where, const std::string& sentence) {
     telemetry_->tell({runs.time().now(), where, sentence, false});
   };
-  const auto allowed = static_cast<std::uint64_t>(std::get<std::int64_t>(graph.memory.value));
-  const auto reserve =
-    std::make_shared<memory_reserve>(allowed - std::min(allowed, plan.memory_total));
-  // Workers on this host borrow the tensors.
-  const auto tensors_in = wiring_.workers.empty() ? nullptr : shared_backing();
+  add_pools(graph, plan, place_, *telemetry_, wiring_);
+  count_captured(wiring_, [accounts = ledger_.get()](const frame_meta& m) { accounts->captured(m.stream); });
   std::vector<supervisor::member> members;
-  for (auto& stage : wiring_.stages) {
-    if (stage.kind->inputs.empty()) {
-      auto& cameras = *std::const_pointer_cast<capture_resource>(
-        std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource));
-      cameras.captured = [accounts = ledger_.get()](stream_index s) { accounts->captured(s); };
-      for (auto& source : cameras.sources)
-        source.pool = telemetry_->add_pool(
-          "pool of stream " + graph.streams[source.stream].id, stage.plan.name,
-          planned_bytes(source.frames_ahead + source.info.own_frames, source.info.frame_bytes),
-          reserve);
-    }
-    if (stage.plan.tensors > 0)
-      stage.plan.pool = telemetry_->add_pool(
-        "tensors of " + stage.plan.name, stage.plan.name,
-        planned_bytes(stage.plan.tensors, plan.tensor_bytes[stage.self]), reserve, tensors_in);
-    if (stage.plan.first_tensors > 0)
-      stage.plan.first_pool = telemetry_->add_pool(
-        "first tensors of " + stage.plan.name, stage.plan.name,
-        planned_bytes(stage.plan.first_tensors, plan.first_tensor_bytes[stage.self]), reserve,
-        tensors_in);
+  for (auto& stage : wiring_.stages)
     members.push_back(
       {stage.plan.name, stage.inputs.empty(), stage.settles || stage.kind->outputs.empty(), stage.settles});
-  }
-  supervisor_ = std::make_unique<supervisor>(runs, *telemetry_, std::move(members));
+  supervisor_ = std::make_unique<supervisor>(runs_, *telemetry_, std::move(members));
   for (const auto& stage : wiring_.stages)
-    hosts_.push_back(std::make_unique<stage_host>(
-      stage, stage_surroundings{runs, *ledger_, *telemetry_, *supervisor_}));
+    if (place_.here[stage.self])
+      hosts_.push_back(std::make_unique<stage_host>(
+        stage, stage_surroundings{runs_, *ledger_, *telemetry_, *supervisor_}));
+  place_parts(graph, plan, options);
+}
+
+assembly::~assembly() = default;
+
+/// Stages with the same nodes form one part.
+void assembly::place_parts(
+  const checked_graph& graph, const graph_plan& plan, const run_options& options) {
+  std::map<std::vector<std::size_t>, std::vector<const stage_wiring*>> parts;
+  for (std::size_t i = 0; i < graph.stages.size(); ++i)
+    if (!place_.here[i]) {
+      need_network(graph.stages[i], options);
+      parts[graph.stages[i].nodes].push_back(&wiring_.stages[i]);
+    }
+  std::vector<std::shared_ptr<stages_elsewhere>> where(graph.stages.size());
+  part_of_.resize(graph.stages.size());
+  for (auto& [nodes, stages] : parts) {
+    remote_part_options o;
+    o.network = options.network;
+    for (const auto n : nodes)
+      o.nodes.emplace_back(graph.nodes[n].name, graph.nodes[n].at);
+    o.order = order_of(graph);
+    o.order.facts = write_facts(graph);
+    o.order.part = static_cast<std::uint16_t>(parts_.size() + 1);
+    for (const auto* s : stages)
+      o.order.stages.push_back(s->plan.name);
+    o.stages = stages;
+    o.run = options.run_number;
+    o.receives = received_bytes(plan);
+    const auto part = std::make_shared<remote_part>(
+      std::move(o), remote_part::home{runs_, *ledger_, *telemetry_, *supervisor_});
+    for (const auto* s : stages)
+      where[s->self] = part_of_[s->self] = part;
+    parts_.push_back(part);
+  }
+  runs_.place(std::move(where));
 }
 
 std::vector<stage_host*> assembly::hosts() const {
@@ -268,6 +364,13 @@ std::vector<stage_host*> assembly::hosts() const {
 }
 
 bool assembly::request(const std::string& stream, bool attach, executor& runs) const {
+  for (const auto& stage : wiring_.stages)
+    if (stage.kind->inputs.empty() && part_of_[stage.self])
+      for (const auto s : stage.plan.streams)
+        if (stage.plan.graph->streams[s].id == stream) {
+          part_of_[stage.self]->ask_for_camera(s, attach);
+          return true;
+        }
   for (const auto& stage : wiring_.stages)
     if (const auto cameras = std::dynamic_pointer_cast<const capture_resource>(stage.plan.resource))
       for (const auto& source : cameras->sources)
@@ -297,6 +400,8 @@ void assembly::close_triggers() const {
 void assembly::leave_nodes() const {
   for (const auto& w : wiring_.workers)
     w->close();
+  for (const auto& p : parts_)
+    p->close();
 }
 
 std::uint64_t assembly::held_frames() const {
@@ -305,8 +410,16 @@ std::uint64_t assembly::held_frames() const {
   for (const auto& of_stream : wiring_.settlers_of_stream)
     settlers.insert(of_stream.begin(), of_stream.end());
   for (auto settler : settlers)
-    for (const auto& h : hosts_)
-      frames += h->held_frames(settler);
+    frames += held_frames(settler);
+  return frames;
+}
+
+std::uint64_t assembly::held_frames(stage_index settler) const {
+  std::uint64_t frames = 0;
+  for (const auto& h : hosts_)
+    frames += h->held_frames(settler);
+  for (const auto& p : parts_)
+    frames += p->held(settler);
   return frames;
 }
 
@@ -317,9 +430,7 @@ std::vector<std::string> assembly::open_accounts() const {
     settlers.insert(of_stream.begin(), of_stream.end());
   for (auto settler : settlers) {
     const auto sums = ledger_->settler(settler);
-    std::uint64_t held = 0;
-    for (const auto& h : hosts_)
-      held += h->held_frames(settler);
+    const auto held = held_frames(settler);
     if (sums.captured != sums.ended() + held)
       result.push_back(
         "the account of '" + wiring_.stages[settler].plan.name

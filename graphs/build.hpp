@@ -2,6 +2,7 @@
 
 #include "graphs/graph.hpp"
 #include "runtime/ledger.hpp"
+#include "runtime/placed_executor.hpp"
 #include "runtime/stage_host.hpp"
 #include "runtime/supervisor.hpp"
 #include "runtime/telemetry.hpp"
@@ -17,6 +18,7 @@ namespace hyperframes {
 class node_network;
 class node_workers;
 class push_port;
+class remote_part;
 class trigger_port;
 
 /// What a program adds to a graph before it starts.
@@ -34,6 +36,15 @@ struct run_options {
   std::shared_ptr<node_network> network{};
 };
 
+/// Which of a graph's stages run in this process, and where they begin.
+struct graph_place {
+  std::vector<bool> here;    ///< by stage
+  std::uint16_t node = 0;    ///< part of every hyperframe's sequence number
+  std::uint64_t counted = 0; ///< sequence numbers that others have given
+  std::vector<credit_message> used{};         ///< on edges out of this process, by whom these follow
+  std::vector<captured_position> streams{};   ///< that another process has captured so far
+};
+
 /// The wiring of a checked and planned graph: what each stage's host needs to know.
 /// Pure: starts nothing.
 struct wired_graph {
@@ -47,14 +58,27 @@ struct wired_graph {
   std::shared_ptr<teller> tell = std::make_shared<teller>();
 };
 
+/// @param threads false on the virtual clock.
+wired_graph wire_graph(const checked_graph& graph, const graph_plan& plan, const run_options& options,
+                       bool threads, const graph_place& place);
+/// Gives the stages that are here what they take memory from.
+void add_pools(const checked_graph& graph, const graph_plan& plan, const graph_place& place,
+               telemetry& numbers, wired_graph& into);
+/// Who is told of each frame that is captured here.
+void count_captured(wired_graph& wired, const std::function<void(const frame_meta&)>& captured);
+/// Bytes that items from other processes may take here at once.
+std::uint64_t received_bytes(const graph_plan& plan);
+
 /// A graph's stages, accounts and numbers, put together on an executor and not started yet.
 /// Whoever owns it opens the executor with `hosts()` and closes it before this object goes.
 class assembly {
 public:
   assembly(const checked_graph& graph, const graph_plan& plan, const run_options& options,
            executor& runs, bool threads);
+  ~assembly();
 
-  std::vector<stage_host*> hosts() const;
+  std::vector<stage_host*> hosts() const; ///< of the stages in this process
+  const std::vector<stage_wiring>& stages() const { return wiring_.stages; }
   supervisor& control() { return *supervisor_; }
   const supervisor& control() const { return *supervisor_; }
   const ledger& accounts() const { return *ledger_; }
@@ -76,11 +100,18 @@ public:
   std::vector<std::string> open_credit() const;
 
 private:
+  std::uint64_t held_frames(stage_index settler) const;
+  void place_parts(const checked_graph& graph, const graph_plan& plan, const run_options& options);
+
+  placed_executor runs_;
+  graph_place place_;
   wired_graph wiring_;
   std::unique_ptr<ledger> ledger_;
   std::unique_ptr<telemetry> telemetry_;
   std::unique_ptr<supervisor> supervisor_;
   std::vector<std::unique_ptr<stage_host>> hosts_;
+  std::vector<std::shared_ptr<remote_part>> parts_;
+  std::vector<std::shared_ptr<remote_part>> part_of_; ///< by stage; null: it is here
 };
 
 } // namespace hyperframes

@@ -310,6 +310,8 @@ read_result check_document(
     check_stages(stages, check);
   check_wiring(check);
   if (result.faults.empty())
+    check_places(check);
+  if (result.faults.empty())
     result.graph = std::move(check.graph);
   else
     check_resources(check.graph, result.faults);

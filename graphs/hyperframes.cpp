@@ -185,7 +185,7 @@ run_summary running::so_far() const {
 
 std::string running::metrics() const {
   return metrics_text(
-    state_->shape.checked().name, state_->parts->hosts(), state_->parts->numbers(),
+    state_->shape.checked().name, state_->parts->stages(), state_->parts->numbers(),
     state_->parts->accounts(), state_->executor.time().now());
 }
 

@@ -2,6 +2,7 @@
 
 #include "actors/infer.hpp"
 #include "actors/infer/node_seats.hpp"
+#include "graphs/part_host.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -119,6 +120,17 @@ public:
       throw failure(make_error(
         errc::graph_invalid, "node '" + options_.name + "'",
         "does not understand the graph: " + to_string(read.faults)));
+    if (!order.stages.empty()) {
+      for (const auto& stage : read.graph->stages) {
+        if (std::ranges::count(order.stages, stage.name) == 0)
+          continue;
+        check_files(*stage.config, folder_, stage.name);
+        if (stage.kind->inputs.empty())
+          for (const auto s : stage.streams)
+            check_files(*read.graph->streams[s].config, folder_, "camera of " + read.graph->streams[s].id);
+      }
+      return make_part_host(std::move(*read.graph), kinds_, order);
+    }
     auto models = std::make_shared<run_models>(std::move(*read.graph), kinds_, folder_);
     auto made =
       make_node_seats(slots_, [models](const std::string& stage) { return models->of(stage); });

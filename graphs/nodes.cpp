@@ -1,6 +1,7 @@
 #include "graphs/nodes.hpp"
 
 #include "graphs/values.hpp"
+#include "runtime/net/item_wire.hpp"
 
 #include <algorithm>
 
@@ -65,7 +66,7 @@ void check_placement(
   const document_node& written, const std::string& name, checked_stage& stage, graph_check& check) {
   if (has_unknown(written))
     return;
-  if (stage.kind && !stage.kind->placeable)
+  if (stage.kind && stage.kind->on_nodes == placement::none)
     return check.fail(
       written.mark, name + ".node: a stage of type '" + stage.kind->name
                       + "' runs in the process that runs the graph; remove `node`");
@@ -101,6 +102,47 @@ void check_placement(
     add(written);
   if (written.what == kind::list && written.items.empty())
     check.fail(written.mark, name + ".node is an empty list: name a node, or remove `node`");
+}
+
+namespace {
+
+/// Where the whole of a stage runs, as `checked_stage::nodes`.
+std::vector<std::size_t> place_of(const checked_stage& stage) {
+  return runs_elsewhere(stage) ? stage.nodes : std::vector<std::size_t>{};
+}
+
+std::string in_words(const checked_graph& graph, const checked_stage& stage) {
+  std::string words;
+  for (const auto n : place_of(stage))
+    words += (words.empty() ? "on " : " or ") + graph.nodes[n].name;
+  return words.empty() ? "in the process that runs the graph" : words;
+}
+
+} // namespace
+
+bool runs_elsewhere(const checked_stage& stage) {
+  return stage.kind && stage.kind->on_nodes == placement::whole && !stage.nodes.empty();
+}
+
+void check_places(graph_check& check) {
+  const auto& graph = check.graph;
+  for (const auto& e : graph.edges) {
+    const auto &from = graph.stages[e.from], &to = graph.stages[e.to];
+    if (!crosses_processes(e.type) && place_of(from) != place_of(to))
+      check.fail(
+        e.mark, to.name + " runs " + in_words(graph, to) + " and takes items of type "
+                  + to_string(e.type) + " from '" + from.name + "', which runs "
+                  + in_words(graph, from)
+                  + ": only hyperframes, batches and triggers leave their process; give both the same `node`");
+  }
+  for (const auto& stage : graph.stages)
+    if (runs_elsewhere(stage) && stage.kind->inputs.empty())
+      for (const auto s : stage.streams)
+        if (const auto& stream = graph.streams[s]; stream.camera && stream.camera->name == "push")
+          check.fail(
+            stream.mark, "stream '" + stream.id + "' has camera 'push', whose frames come from the program, and '"
+                           + stage.name + "' runs " + in_words(graph, stage)
+                           + ": capture it in the process that runs the graph");
 }
 
 } // namespace hyperframes

@@ -2,6 +2,7 @@
 
 #include "graphs/check.hpp"
 #include "graphs/files.hpp"
+#include "graphs/found_facts.hpp"
 #include "graphs/parameters.hpp"
 #include "graphs/values.hpp"
 #include "runtime/defaults.hpp"
@@ -245,11 +246,10 @@ void plan_edges(planning& p) {
     plan_batch_edge(p, e);
 }
 
-plan_result plan_graph(checked_graph& graph) {
-  plan_result result;
-  planning p{graph, result.faults};
-  p.order = topological_order(graph);
-  check_resources(graph, result.faults);
+namespace {
+
+void plan_after_look(planning& p, plan_result& result) {
+  p.order = topological_order(p.graph);
   if (result.faults.empty()) {
     plan_streams(p);
     plan_edges(p);
@@ -265,6 +265,22 @@ plan_result plan_graph(checked_graph& graph) {
     result.plan = std::move(p.plan);
   }
   sort_faults(result.faults);
+}
+
+} // namespace
+
+plan_result plan_graph(checked_graph& graph) {
+  plan_result result;
+  planning p{graph, result.faults};
+  check_resources(graph, result.faults);
+  plan_after_look(p, result);
+  return result;
+}
+
+plan_result plan_found_graph(checked_graph& graph) {
+  plan_result result;
+  planning p{graph, result.faults};
+  plan_after_look(p, result);
   return result;
 }
 

@@ -55,23 +55,23 @@ constexpr duration least_patience = std::chrono::seconds{1};
 
 /// Shared with pokes and jobs that outlive the executor.
 struct actor_executor::state {
+  explicit state(std::chrono::steady_clock::time_point z) : clock(z), zero(z) {}
+
   std::shared_ptr<actor_runtime> runtime;
   system_clock clock;
-  std::vector<stage_actor> actors; ///< holds every stage strongly; set once before any message
+  std::vector<stage_actor> actors; ///< by stage, holds each strongly; set once before any message
   work_lanes lanes;
   std::mutex mutex;
   std::condition_variable gone;
-  std::vector<bool> alive; ///< of the actors, guarded by `mutex`
+  std::vector<bool> alive; ///< by stage, guarded by `mutex`
   bool closed = false;   ///< written with `mutex` and `posts`, read with either
   std::shared_mutex posts; ///< threads that post do not wait for each other, and the end waits for them
   std::thread guard; ///< looks after the others
-  std::vector<stage_host*> hosts;
+  std::vector<stage_host*> hosts; ///< by stage; null where it is not here
   telemetry* numbers = nullptr;
 
   void watch();
-  /// The graph's time 0. Taken once: the watchdog knows a call by the time at which it began.
-  std::chrono::steady_clock::time_point zero =
-    std::chrono::steady_clock::now() - (clock.now() - graph_time{});
+  const std::chrono::steady_clock::time_point zero; ///< of the graph's time
   std::string name_of(std::uint64_t lane) const {
     return hosts[lane >> 32]->wiring().plan.name + ", worker " + std::to_string(lane & 0xffffffff);
   }
@@ -94,8 +94,9 @@ struct actor_executor::state {
   }
 };
 
-actor_executor::actor_executor(std::shared_ptr<actor_runtime> runtime)
-  : state_(std::make_shared<state>()) {
+actor_executor::actor_executor(
+  std::shared_ptr<actor_runtime> runtime, std::chrono::steady_clock::time_point zero)
+  : state_(std::make_shared<state>(zero)) {
   state_->runtime = std::move(runtime);
 }
 
@@ -118,7 +119,7 @@ void actor_executor::state::watch() {
     const auto now = clock.now();
     std::vector<watchdog::watched> all;
     for (const auto* host : hosts)
-      if (const auto since = in_call(*host))
+      if (const auto since = host ? in_call(*host) : std::nullopt)
         all.push_back({host->wiring().plan.name, *since});
     for (const auto& busy : lanes.busy())
       all.push_back({name_of(busy.lane), graph_time{busy.since - zero}});
@@ -141,17 +142,27 @@ void actor_executor::state::tell_late(const work_lanes::busy_lane& busy, duratio
 
 void actor_executor::open(const std::vector<stage_host*>& hosts, telemetry& numbers) {
   auto& system = *state_->runtime->get().system;
-  state_->alive.assign(hosts.size(), true);
+  auto& s = *state_;
+  for (auto* host : hosts) {
+    const auto at = host->wiring().self;
+    if (at >= s.hosts.size()) {
+      s.hosts.resize(at + 1);
+      s.actors.resize(at + 1);
+      s.alive.resize(at + 1);
+    }
+    s.hosts[at] = host;
+    s.alive[at] = true;
+  }
   for (auto* host : hosts) {
     auto actor = system.spawn<stage_actor_impl>(host);
-    actor->attach_functor([s = state_.get(), at = state_->actors.size()](const caf::error&) {
+    const auto at = host->wiring().self;
+    actor->attach_functor([s = state_.get(), at](const caf::error&) {
       const std::lock_guard lock{s->mutex};
       s->alive[at] = false;
       s->gone.notify_all();
     });
-    state_->actors.push_back(std::move(actor));
+    s.actors[at] = std::move(actor);
   }
-  state_->hosts = hosts;
   state_->numbers = &numbers;
   state_->guard = std::thread{[s = state_.get()] { s->watch(); }};
 }
@@ -168,7 +179,8 @@ std::vector<std::string> actor_executor::close(duration patience) {
   if (s.guard.joinable())
     s.guard.join();
   for (auto& actor : s.actors)
-    tell(actor, quit_atom_v);
+    if (actor)
+      tell(actor, quit_atom_v);
   patience = std::max<duration>(patience, least_patience);
   const auto until = std::chrono::steady_clock::now() + patience;
   std::vector<std::string> left;

@@ -2,6 +2,7 @@
 
 #include "runtime/stage_host.hpp"
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,10 +29,12 @@ private:
 /// Runs stages as actors on the machine's clock; what blocks runs on threads of ours.
 class actor_executor final : public executor {
 public:
-  explicit actor_executor(std::shared_ptr<actor_runtime> runtime);
+  /// @param zero where the graph's time begins.
+  explicit actor_executor(std::shared_ptr<actor_runtime> runtime,
+                          std::chrono::steady_clock::time_point zero = std::chrono::steady_clock::now());
   ~actor_executor() override;
 
-  /// Spawns the actors, and a watchdog that tells `numbers` of calls that do not return. The hosts and
+  /// Spawns the actors, some of the graph's or all, and a watchdog that tells `numbers` of calls that do not return. The hosts and
   /// `numbers` must outlive `close`, and for ever where `stuck` says so.
   void open(const std::vector<stage_host*>& hosts, telemetry& numbers);
   /// Ends the actors and the threads; tells of those that it waits for longer than a second.

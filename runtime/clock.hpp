@@ -14,10 +14,11 @@ public:
   virtual duration thread_cpu() const noexcept { return {}; }
 };
 
-/// Reads the steady clock of the machine; zero is its construction.
+/// Reads the steady clock of the machine; zero is its construction, or what is said.
 class system_clock final : public clock {
 public:
   system_clock() noexcept;
+  explicit system_clock(std::chrono::steady_clock::time_point zero) noexcept : start_(zero) {}
   graph_time now() const noexcept override;
   duration thread_cpu() const noexcept override;
 

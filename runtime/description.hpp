@@ -98,6 +98,13 @@ struct stage_holds {
   std::uint64_t ahead = 0;       ///< items of its input that it may finish before an earlier one
 };
 
+/// What of a stage can run on nodes (`node:`).
+enum class placement : std::uint8_t {
+  none,    ///< it runs in the process that runs the graph
+  workers, ///< its workers, each on one of its nodes
+  whole,   ///< all of it, on one of its nodes
+};
+
 /// What a stage wants to know of its place before it is made, and tells the checker about itself.
 struct stage_description {
   std::string name;    ///< as in `type:`
@@ -131,8 +138,7 @@ struct stage_description {
   std::function<std::uint32_t(const settings&, std::uint32_t members)> bundle_size{};
   /// It ends streams' accounts: every outcome of the streams that reach it comes here.
   bool settles = false;
-  /// It can run on nodes (`node:`).
-  bool placeable = false;
+  placement on_nodes = placement::none;
   /// It owns its queue: its mailbox's items leave when the stage says so (`schedule`).
   bool own_queue = false;
   /// Makes the logic. Called again after a failure. Throws `failure`.

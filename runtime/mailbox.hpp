@@ -24,6 +24,8 @@ struct edge_limits {
   std::uint32_t credit() const {
     return capacity + (drops() ? 1U : 0U);
   }
+  /// What an item counts against `capacity_bytes`; 0 where nothing is bounded by it.
+  std::uint64_t counted(std::uint64_t bytes) const { return capacity_bytes > 0 ? bytes : 0; }
   bool drops() const {
     return overflow == overflow_policy::drop_newest || overflow == overflow_policy::drop_oldest;
   }

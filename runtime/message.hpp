@@ -55,6 +55,15 @@ enum class control : std::uint8_t {
   ready, ///< said by the stage to itself: `start` is finished
 };
 
+/// How far a stream has come that is captured in another process.
+struct captured_position {
+  stream_index stream = 0;
+  std::uint32_t epoch = 0;  ///< the last one
+  std::uint64_t frames = 0; ///< of it, with ids from 0 on
+  std::uint64_t before = 0; ///< of the epochs before it
+  bool ended = false;       ///< no epoch follows
+};
+
 using message
   = std::variant<put_message, credit_message, end_message, outcome_message, done_message, control>;
 

@@ -78,7 +78,7 @@ void set_oldest_slot(
 
 void set_pools(
   caf::telemetry::metric_registry& registry, const std::string& graph,
-  const std::vector<stage_host*>& hosts, const telemetry& numbers, graph_time now) {
+  const std::vector<stage_wiring>& stages, const telemetry& numbers, graph_time now) {
   for (const auto& pool : numbers.pools()) {
     const auto n = pool->now();
     if (n.peak_bytes == 0)
@@ -98,7 +98,7 @@ void set_pools(
     else
       set_oldest_slot(
         registry, graph, pool->name(),
-        n.oldest->stage < hosts.size() ? hosts[n.oldest->stage]->wiring().plan.name : pool->owner(),
+        n.oldest->stage < stages.size() ? stages[n.oldest->stage].plan.name : pool->owner(),
         std::max(duration{0}, now - n.oldest->since));
   }
 }
@@ -116,14 +116,13 @@ void set_process(caf::telemetry::metric_registry& registry) {
 } // namespace
 
 std::string metrics_text(
-  const std::string& graph, const std::vector<stage_host*>& hosts, const telemetry& numbers,
+  const std::string& graph, const std::vector<stage_wiring>& stages, const telemetry& numbers,
   const ledger& accounts, graph_time now) {
   static std::mutex mutex; // the collector and the registry's look-ups are no hot path
   const std::lock_guard lock{mutex};
   const auto runtime = actor_runtime::shared();
   auto& registry = runtime->get().system->metrics();
-  for (const auto* host : hosts) {
-    const auto& wiring = host->wiring();
+  for (const auto& wiring : stages) {
     const labels stage{{"graph", graph}, {"stage", wiring.plan.name}};
     const auto& n = numbers.stage(wiring.self);
     set(registry, "stage_items_in", stage, "Items that the stage took.", n.items_in.load(relaxed));
@@ -137,7 +136,7 @@ std::string metrics_text(
     set(registry, "stage_restarts", stage, "How often the stage's logic was replaced.",
         n.restarts.load(relaxed));
     for (const auto& e : wiring.inputs) {
-      const auto name = hosts[e.from]->wiring().plan.name + "->" + wiring.plan.name;
+      const auto name = stages[e.from].plan.name + "->" + wiring.plan.name;
       const labels edge{{"edge", name}, {"graph", graph}};
       const auto& m = numbers.edge(e.edge);
       set(registry, "edge_items", edge, "Items that the edge carried.", m.items.load(relaxed));
@@ -151,8 +150,8 @@ std::string metrics_text(
           m.peak.load(relaxed));
     }
   }
-  if (!hosts.empty()) {
-    const auto& streams = hosts.front()->wiring().plan.graph->streams;
+  if (!stages.empty()) {
+    const auto& streams = stages.front().plan.graph->streams;
     for (stream_index s = 0; s < streams.size(); ++s) {
       const auto sums = accounts.stream(s);
       set(registry, "captured_frames", {{"graph", graph}, {"stream", streams[s].id}},
@@ -166,7 +165,7 @@ std::string metrics_text(
             "Frames by their outcome.", sums.outcomes[o]);
     }
   }
-  set_pools(registry, graph, hosts, numbers, now);
+  set_pools(registry, graph, stages, numbers, now);
   set_process(registry);
   caf::telemetry::collector::prometheus collector;
   const auto text = collector.collect_from(registry);

@@ -13,7 +13,7 @@ namespace hyperframes {
 /// graph, stage, edge, stream and pool, and gives all of the registry in Prometheus' text format.
 /// Thread-safe. Costs a walk over all metrics: for scrapes, not for hot paths.
 std::string metrics_text(
-  const std::string& graph, const std::vector<stage_host*>& hosts, const telemetry& numbers,
+  const std::string& graph, const std::vector<stage_wiring>& stages, const telemetry& numbers,
   const ledger& accounts, graph_time now);
 
 } // namespace hyperframes

@@ -5,8 +5,17 @@
 
 namespace hyperframes {
 
-outlet::outlet(edge_index edge, stage_index target, const edge_limits& limits)
-  : edge_(edge), target_(target), limits_(limits), lanes_(std::max(1U, limits.lanes)) {}
+outlet::outlet(
+  edge_index edge, stage_index target, const edge_limits& limits,
+  const std::vector<credit_message>& used)
+  : edge_(edge), target_(target), limits_(limits), lanes_(std::max(1U, limits.lanes)) {
+  for (const auto& u : used) {
+    auto& l = lane(u.lane);
+    l.under_way += u.items;
+    l.bytes += limits.counted(u.bytes);
+    under_way_ += u.items;
+  }
+}
 
 outlet::lane_state& outlet::lane(stream_index index) {
   if (index >= lanes_.size())
@@ -24,7 +33,8 @@ bool outlet::admits(const lane_state& l, std::uint64_t bytes) const {
 void outlet::count_sent(lane_state& l, const item& i) {
   ++l.under_way;
   ++under_way_;
-  l.bytes += held_bytes(i);
+  if (limits_.capacity_bytes > 0)
+    l.bytes += held_bytes(i);
 }
 
 void outlet::wait(lane_state& l, item value) {
@@ -85,10 +95,11 @@ bool outlet::put_end(const stream_end& end) {
 
 recycled_vector<mailbox::entry> outlet::grant(const credit_message& credit) {
   auto& l = lane(credit.lane);
-  if (credit.items > l.under_way || credit.bytes > l.bytes)
+  const auto bytes = limits_.counted(credit.bytes);
+  if (credit.items > l.under_way || bytes > l.bytes)
     throw std::logic_error("an edge got more credit back than it gave");
   l.under_way -= credit.items;
-  l.bytes -= credit.bytes;
+  l.bytes -= bytes;
   under_way_ -= credit.items;
   recycled_vector<mailbox::entry> result;
   while (!l.waiting.empty()) {

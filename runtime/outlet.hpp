@@ -16,7 +16,9 @@ public:
     std::optional<item> dropped; ///< by the policy; its frames need outcomes
   };
 
-  outlet(edge_index edge, stage_index target, const edge_limits& limits);
+  /// @param used credit that another one, which this one follows, has used and not got back.
+  outlet(edge_index edge, stage_index target, const edge_limits& limits,
+         const std::vector<credit_message>& used = {});
 
   /// Puts `value` on its way. With policy `fail` and no credit it is dropped: the sender is to
   /// fail.

@@ -35,7 +35,7 @@ stage_host::stage_host(stage_wiring wiring, const stage_surroundings& surroundin
     return wiring_.plan.graph->streams[s].live;
   });
   for (const auto& e : wiring_.outputs)
-    outlets_.emplace_back(e.edge, e.to, e.limits);
+    outlets_.emplace_back(e.edge, e.to, e.limits, e.used);
 }
 
 stage_host::~stage_host() = default;

@@ -59,6 +59,7 @@ struct edge_wiring {
   port_type type = port_type::frame;
   edge_limits limits;
   std::vector<stage_index> settlers; ///< settling stages at or below `to`
+  std::vector<credit_message> used{}; ///< of the sender's credit, by whom it follows in another process
 };
 
 struct stage_wiring {

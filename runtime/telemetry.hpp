@@ -63,6 +63,7 @@ public:
   const stream_stats& stream(std::size_t i) const { return *streams_.at(i); }
   std::size_t stages() const { return stages_.size(); }
   std::size_t edges() const { return edges_.size(); }
+  std::size_t streams() const { return streams_.size(); }
   latency_stats& latency() { return latency_; }
   const latency_stats& latency() const { return latency_; }
   /// Faults that the graph file asked for and that have happened, by (place, kind). Thread-safe.

@@ -24,10 +24,33 @@ time_histogram::~time_histogram() = default;
 
 void time_histogram::record(duration d) noexcept {
   counts_->values(static_cast<double>(std::max<std::int64_t>(1, d.count())));
+  reach(d.count());
+}
+
+void time_histogram::reach(std::int64_t ns) noexcept {
   auto longest = longest_ns_.load(std::memory_order_relaxed);
-  while (d.count() > longest
-         && !longest_ns_.compare_exchange_weak(longest, d.count(), std::memory_order_relaxed))
+  while (ns > longest
+         && !longest_ns_.compare_exchange_weak(longest, ns, std::memory_order_relaxed))
     ;
+}
+
+time_counts time_histogram::since(std::vector<std::uint64_t>& before) const {
+  const auto& storage = bh::unsafe_access::storage(counts_->values);
+  before.resize(storage.size());
+  time_counts counts;
+  counts.longest = longest();
+  for (std::uint32_t i = 0; i < storage.size(); ++i)
+    if (const auto now = storage[i].value(); now > before[i])
+      counts.bins.emplace_back(i, now - std::exchange(before[i], now));
+  return counts;
+}
+
+void time_histogram::add(const time_counts& counts) noexcept {
+  auto& storage = bh::unsafe_access::storage(counts_->values);
+  for (const auto& [bin, count] : counts.bins)
+    if (bin < storage.size())
+      storage[bin] += count;
+  reach(counts.longest.count());
 }
 
 std::uint64_t time_histogram::count() const noexcept {

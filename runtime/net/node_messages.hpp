@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -9,7 +10,7 @@
 namespace hyperframes {
 
 /// Counted up when anything that passes between processes changes: both ends must have the same.
-inline constexpr std::uint32_t node_protocol = 1;
+inline constexpr std::uint32_t node_protocol = 2;
 
 /// What a node says of itself.
 struct node_facts {
@@ -29,6 +30,9 @@ struct deployment_order {
   std::string text;                                             ///< of the graph file
   std::vector<std::pair<std::string, std::string>> overrides;   ///< of its values, in order
   std::vector<std::pair<std::string, std::string>> environment; ///< that the text refers to
+  std::vector<std::string> stages; ///< that run there as a part of the graph; none: workers only
+  std::uint16_t part = 0;          ///< its number, from 1 on; 0 where there are no such stages
+  std::vector<std::byte> facts; ///< of the graph's cameras and models, where it has a part
 };
 
 /// A place for one worker of a stage.

@@ -16,7 +16,8 @@ template <class Inspector>
 bool inspect(Inspector& f, deployment_order& d) {
   return f.object(d).fields(
     f.field("graph", d.graph), f.field("text", d.text), f.field("overrides", d.overrides),
-    f.field("environment", d.environment));
+    f.field("environment", d.environment), f.field("stages", d.stages),
+    f.field("part", d.part), f.field("facts", d.facts));
 }
 
 template <class Inspector>

@@ -351,7 +351,7 @@ TEST_CASE("cameras tell once that frames are there, until the stage has taken th
       i, info, [c = cams.back()] { return std::make_unique<woken_camera>(c); }};
     resource->sources.push_back(std::move(source));
   }
-  resource->captured = [](stream_index) {};
+  resource->captured = [](const frame_meta&) {};
   auto plan = plan_with(describe_capture(), {}, cameras(1, count, true));
   plan.resource = resource;
   fake_context context;

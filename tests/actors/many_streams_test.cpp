@@ -109,7 +109,7 @@ TEST_CASE("credit that comes back to capture is asked for in its stream only") {
     resource->sources.push_back(std::move(source));
   }
   std::uint64_t captured = 0;
-  resource->captured = [&](stream_index stream) { captured += stream == 7 ? 1 : 1000; };
+  resource->captured = [&](const frame_meta& m) { captured += m.stream == 7 ? 1 : 1000; };
   auto plan = plan_with(describe_capture(), {}, cameras(1, count, false));
   plan.resource = resource;
   fake_context context;

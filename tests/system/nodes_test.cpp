@@ -3,6 +3,7 @@
 #include "tests/system/collected.hpp"
 #include "tests/system/graphs.hpp"
 #include "tests/system/node_process.hpp"
+#include "tests/system/on_nodes.hpp"
 #include "tests/system/summary_checks.hpp"
 
 #include <algorithm>
@@ -22,33 +23,6 @@ std::string placed(const std::string& streams, int workers, const std::vector<st
   for (const auto& n : nodes)
     text += n + ", ";
   return text + "}\n";
-}
-
-std::shared_ptr<node_network> network_of(const certificate_folder& certs) {
-  return std::make_shared<node_network>(certs.files_of("coordinator"));
-}
-
-struct told {
-  std::mutex mutex;
-  std::vector<std::string> events;
-  std::function<void(const event&)> listener() {
-    return [this](const event& e) {
-      const std::lock_guard lock{mutex};
-      events.push_back(e.where + ": " + e.sentence);
-    };
-  }
-  bool has(const std::string& part) {
-    const std::lock_guard lock{mutex};
-    return std::ranges::any_of(
-      events, [&](const auto& e) { return e.find(part) != std::string::npos; });
-  }
-};
-
-run_options
-on_nodes(collected_results& results, told& events, const std::shared_ptr<node_network>& network) {
-  auto options = calling({{"program", results.taker()}}, events.listener());
-  options.network = network;
-  return options;
 }
 
 std::vector<std::int32_t> classes_of(const collected_results& results) {

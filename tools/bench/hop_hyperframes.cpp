@@ -47,7 +47,7 @@ private:
   void send(stage_context& c) {
     while (sent_ < due_ && c.credit(0, content_.meta.stream) > 0) {
       content_.meta.frame_id = sent_++;
-      captured_(content_.meta.stream);
+      captured_(content_.meta);
       c.emit(content_);
     }
     if (sent_ == load_.frames && !std::exchange(ended_, true))
@@ -55,7 +55,7 @@ private:
   }
 
   chain_load load_;
-  std::function<void(stream_index)> captured_;
+  std::function<void(const frame_meta&)> captured_;
   buffer_pool pool_;
   frame content_;
   std::atomic<std::uint64_t> due_{0};

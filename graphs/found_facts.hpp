@@ -1,0 +1,21 @@
+#pragma once
+
+#include "graphs/graph.hpp"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+/// What was found out of a graph's cameras and models where they are, for a process that plans the
+/// graph without them.
+namespace hyperframes {
+
+std::vector<std::byte> write_facts(const checked_graph& graph);
+/// Fills `info` and `resource` in `graph`. @returns false where these are no facts, or those of
+/// another graph.
+bool read_facts(std::span<const std::byte> facts, checked_graph& graph);
+
+/// As `plan_graph`, for a graph whose cameras and models were looked at.
+plan_result plan_found_graph(checked_graph& graph);
+
+} // namespace hyperframes
