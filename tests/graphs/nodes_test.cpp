@@ -99,6 +99,41 @@ TEST_CASE("what must run in the process that runs the graph says so") {
        "remove `node`\n");
 }
 
+TEST_CASE("frames do not leave their process") {
+  const auto with_nodes = [](std::vector<std::pair<std::string, std::string>> at) {
+    auto text = graph_with("", "nodes: { a: h:1, b: h:2 }\n");
+    for (const auto& [type, where] : at) {
+      const auto begin = "{ type: " + type;
+      text.replace(text.find(begin), begin.size(), begin + ", node: " + where);
+    }
+    return text;
+  };
+  CHECK(faults_of(with_nodes({{"capture", "a"}, {"bundle", "a"}})) == "");
+  CHECK(faults_of(with_nodes({{"capture", "a"}, {"bundle", "a"}, {"schedule", "b"}, {"infer", "any"}})) == "");
+  CHECK(faults_of(with_nodes({{"schedule", "[b, a]"}})) == "");
+  CHECK(
+    faults_of(with_nodes({{"capture", "a"}, {"bundle", "[a, b]"}}))
+    == "g.yaml:6:49: bundle runs on a or b and takes items of type frame from 'capture', which runs on a: only "
+       "hyperframes, batches and triggers leave their process; give both the same `node`\n");
+  CHECK(
+    faults_of(with_nodes({{"bundle", "b"}}))
+    == "g.yaml:6:44: bundle runs on b and takes items of type frame from 'capture', which runs in the process "
+       "that runs the graph: only hyperframes, batches and triggers leave their process; give both the same "
+       "`node`\n");
+}
+
+TEST_CASE("what the program hands in is captured in its process") {
+  auto text = graph_with("", "nodes: { a: h:1 }\n");
+  const auto put = [&](const std::string& old, const std::string& with) { text.replace(text.find(old), old.size(), with); };
+  put("type: synthetic, scene: counter", "type: push, size: 64x64, fps: 10");
+  put("{ type: capture", "{ type: capture, node: a");
+  put("{ type: bundle", "{ type: bundle, node: a");
+  CHECK(
+    faults_of(text)
+    == "g.yaml:3:11: stream 'cam' has camera 'push', whose frames come from the program, and 'capture' runs on a: "
+       "capture it in the process that runs the graph\n");
+}
+
 TEST_CASE("a graph keeps its text for other processes, with what it takes of the environment") {
   graph_options options;
   options.environment = {{"TIME", "20ms"}, {"SECRET", "x"}};

@@ -110,7 +110,7 @@ TEST_CASE("credit is counted out and back, and never comes back twice") {
   f.buffer = pool.acquire();
   for (const auto policy : {overflow_policy::block, overflow_policy::drop_oldest}) {
     CAPTURE(to_string(policy));
-    outlet out{0, 1, {2, 0, policy, 2}};
+    outlet out{0, 1, {2, 1000, policy, 2}}; // bytes count where they bound the edge
     out.put(item{f});
     out.put(frame_of(1, 0));
     CHECK(out.under_way() == 2);
@@ -122,6 +122,18 @@ TEST_CASE("credit is counted out and back, and never comes back twice") {
     CHECK(out.under_way() == 0);
     CHECK_THROWS_AS(out.grant({0, 1, 1, 0}), std::logic_error);
   }
+}
+
+TEST_CASE("an outlet that follows another one has what that one used, and gets it back") {
+  outlet out{0, 1, {2, 0, overflow_policy::block, 2}, {{0, 1, 2, 0}}};
+  CHECK(out.under_way() == 2);
+  CHECK(out.credit(0) == 2);
+  CHECK(out.credit(1) == 0);
+  CHECK_FALSE(out.put(frame_of(1, 0)).out);
+  CHECK(out.grant({0, 1, 1, 0}).size() == 1);
+  out.grant({0, 1, 1, 0});
+  out.grant({0, 1, 1, 0});
+  CHECK(out.under_way() == 0);
 }
 
 TEST_CASE("a stop takes what waits") {
