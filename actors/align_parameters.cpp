@@ -112,7 +112,7 @@ std::string when_silent(const std::string& name) {
 stage_description describe_align() {
   stage_description d;
   d.name = "align";
-  d.on_nodes = placement::whole;
+  d.on_nodes = node_use::whole;
   d.summary = "Matches the frames of a group's streams that were taken at the same moment.";
   d.inputs = {{"in", {port_type::frame}, "Frames of all streams of the groups."}};
   d.outputs = {{"out", {port_type::aligned_set}, "One set per moment, in the order of time."}};

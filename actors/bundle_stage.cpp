@@ -191,7 +191,7 @@ private:
 stage_description describe_bundle() {
   stage_description d;
   d.name = "bundle";
-  d.on_nodes = placement::whole;
+  d.on_nodes = node_use::whole;
   d.summary = "Fills hyperframes with frames and packs each one as it comes.";
   d.inputs = {
     {"in",

@@ -252,7 +252,7 @@ private:
 stage_description describe_capture() {
   stage_description d;
   d.name = "capture";
-  d.on_nodes = placement::whole;
+  d.on_nodes = node_use::whole;
   d.summary = "Runs cameras, numbers and stamps their frames; never makes a camera wait.";
   d.outputs = {{"out", {port_type::frame}, "every captured frame, in its stream's order"}};
   d.parameters = {parameter{.name = "streams",

@@ -66,7 +66,7 @@ private:
 stage_description describe_expire() {
   stage_description d;
   d.name = "expire";
-  d.on_nodes = placement::whole;
+  d.on_nodes = node_use::whole;
   d.summary = "Raises alarms for expired frames; expiry itself is built into `schedule`.";
   d.inputs = {{"in", {port_type::outcome}, "outcomes from `schedule`'s port `expired`"}};
   d.outputs = {port{.name = "out", .types = {port_type::outcome}, .help = "the same outcomes", .optional = true}};

@@ -351,7 +351,7 @@ stage_description describe_infer() {
     return h;
   };
   d.own_queue = true;
-  d.on_nodes = placement::workers;
+  d.on_nodes = node_use::workers;
   d.make = [](const stage_plan& plan) { return std::make_unique<infer_stage>(plan); };
   return d;
 }

@@ -134,7 +134,7 @@ private:
 stage_description describe_schedule() {
   stage_description d;
   d.name = "schedule";
-  d.on_nodes = placement::whole;
+  d.on_nodes = node_use::whole;
   d.summary =
     "Queues hyperframes for the workers, forms batches, and ends what has waited too long.";
   d.inputs = {{"in", {port_type::hyperframe}, "Its edge's capacity and overflow are the queue's."}};

@@ -218,7 +218,7 @@ wired_graph wire_graph(
     }
     if (stage.kind->inputs.empty() && place.here[i])
       w.plan.resource = cameras_of(graph, plan, stage, place, wired);
-    if (stage.kind->on_nodes == placement::workers && !stage.nodes.empty() && place.here[i])
+    if (stage.kind->on_nodes == node_use::workers && !stage.nodes.empty() && place.here[i])
       w.plan.resource = placed(graph, stage, options, wired);
     if (stage.kind->name == "trigger")
       w.plan.resource = trigger_of(stage, options, wired);

@@ -66,7 +66,7 @@ void check_placement(
   const document_node& written, const std::string& name, checked_stage& stage, graph_check& check) {
   if (has_unknown(written))
     return;
-  if (stage.kind && stage.kind->on_nodes == placement::none)
+  if (stage.kind && stage.kind->on_nodes == node_use::none)
     return check.fail(
       written.mark, name + ".node: a stage of type '" + stage.kind->name
                       + "' runs in the process that runs the graph; remove `node`");
@@ -121,7 +121,7 @@ std::string in_words(const checked_graph& graph, const checked_stage& stage) {
 } // namespace
 
 bool runs_elsewhere(const checked_stage& stage) {
-  return stage.kind && stage.kind->on_nodes == placement::whole && !stage.nodes.empty();
+  return stage.kind && stage.kind->on_nodes == node_use::whole && !stage.nodes.empty();
 }
 
 void check_places(graph_check& check) {

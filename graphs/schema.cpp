@@ -184,7 +184,7 @@ json stage_keys(const stage_description& d) {
   auto keys = json::object();
   if (!d.inputs.empty())
     keys["from"] = {{"$ref", "#/$defs/from"}};
-  if (d.on_nodes != placement::none)
+  if (d.on_nodes != node_use::none)
     keys["node"] = {
       {"description", "The nodes that it runs on: a name, a list of names, or any."},
       {"anyOf",

@@ -99,7 +99,7 @@ struct stage_holds {
 };
 
 /// What of a stage can run on nodes (`node:`).
-enum class placement : std::uint8_t {
+enum class node_use : std::uint8_t {
   none,    ///< it runs in the process that runs the graph
   workers, ///< its workers, each on one of its nodes
   whole,   ///< all of it, on one of its nodes
@@ -138,7 +138,7 @@ struct stage_description {
   std::function<std::uint32_t(const settings&, std::uint32_t members)> bundle_size{};
   /// It ends streams' accounts: every outcome of the streams that reach it comes here.
   bool settles = false;
-  placement on_nodes = placement::none;
+  node_use on_nodes = node_use::none;
   /// It owns its queue: its mailbox's items leave when the stage says so (`schedule`).
   bool own_queue = false;
   /// Makes the logic. Called again after a failure. Throws `failure`.

@@ -106,6 +106,31 @@ TEST_CASE("an epoch of a file goes on where the last one ended") {
   CHECK_FALSE(numbering.take_news());
 }
 
+TEST_CASE("whoever goes on with a stream ends its epoch, and repeats no number") {
+  for (const bool live : {false, true}) {
+    CAPTURE(live);
+    stream_numbering first{0, live, duration::max(), 25}, next{0, live, duration::max(), 25};
+    first.stamp(at(1000), arrived(0));
+    const auto last = first.stamp(at(1040), arrived(40));
+    next.follow({0, 3, 2, 10, false});
+    const auto end = next.end_epoch();
+    CHECK(end.epoch == 3);
+    CHECK(end.frames == 2);
+    CHECK_FALSE(end.last_epoch);
+    if (!live) { // the file is read from its beginning: two frames have their number
+      next.pass(at(1000));
+      next.pass(at(1040));
+    }
+    const auto meta = next.stamp(at(1080), arrived(80));
+    CHECK(meta.epoch == 4);
+    CHECK(meta.frame_id == 0);
+    CHECK((meta.trace_id & 0xffffffffff) == 12);
+    CHECK(meta.trace_id != last.trace_id);
+    if (!live)
+      CHECK(meta.timeline == graph_time{milliseconds{80}});
+  }
+}
+
 TEST_CASE("what a live stream's clock does is told, and counted") {
   stream_numbering numbering{0, true, duration::max(), 30};
   const auto give = [&](std::int64_t captured, std::int64_t arrival) {
