@@ -399,11 +399,11 @@ void remote_part::state::joined(turn& t) {
 }
 
 void remote_part::state::gone(const turn& t, const std::string& why) {
+  std::shared_ptr<turn> over;
+  std::shared_ptr<remote_deployment> deployment; // both go without a lock
   const std::lock_guard one{posting_};
   posts out;
   std::uint64_t frames = 0;
-  std::shared_ptr<turn> over;
-  std::shared_ptr<remote_deployment> deployment; // both go without a lock
   bool refused = false;
   {
     const std::lock_guard lock{mutex_};
