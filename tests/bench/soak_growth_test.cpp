@@ -18,9 +18,9 @@ soak_turn turn_with(const std::function<void(int, soak_sample&)>& change = {}) {
   soak_turn t{"demo", {}, 0, false};
   for (int i = 0; i < looks; ++i) {
     const double noise = i % 3 - 1;
-    soak_sample s{80 + noise / 4, 31, 9, 3 + noise, 70 + 5 * noise};
+    soak_sample s{80 + noise / 4, 20 + 2 * noise, 31, 9, 3 + noise, 70 + 5 * noise};
     if (i < looks / 5) // warms up
-      s = {20.0 + 3 * i, 12, 5, 0, 300};
+      s = {20.0 + 3 * i, 0, 12, 5, 0, 300};
     if (change)
       change(i, s);
     t.samples.push_back(s);
@@ -52,7 +52,8 @@ TEST_CASE("each thing that grows is named") {
     const char* name;
   };
   const row table[] = {
-    {[](int i, soak_sample& s) { s.memory_mib += 0.1 * i; }, "demo: memory grew by"},
+    {[](int i, soak_sample& s) { s.memory_mib += 0.1 * i; }, "demo: memory beside the pools grew by"},
+    {[](int i, soak_sample& s) { s.pools_mib += 0.1 * i; }, "demo: memory in use in the pools grew by"},
     {[](int i, soak_sample& s) { s.handles += i / 30; }, "demo: handles grew by"},
     {[](int i, soak_sample& s) { s.threads += i / 40; }, "demo: threads grew by"},
     {[](int i, soak_sample& s) { s.queued += 0.1 * i; }, "demo: queues grew by"},
@@ -66,7 +67,7 @@ TEST_CASE("a single peak is no growth") {
   CHECK(
     missed({turn_with([](int i, soak_sample& s) {
       if (i == looks - 1)
-        s = {900, 90, 90, 90, 9000};
+        s = {900, 900, 90, 90, 90, 9000};
     })})
     == names{});
 }
@@ -84,7 +85,7 @@ TEST_CASE("open accounts and turns that fail are named") {
 TEST_CASE("a turn that is too short to tell, or brings no results, fails") {
   auto brief = turn_with();
   brief.samples.resize(14);
-  CHECK(missed({brief}).size() == 5);
+  CHECK(missed({brief}).size() == 6);
   CHECK(
     missed({turn_with([](int, soak_sample& s) { s.latency_ms = none; })})
     == names{"demo: latency, end / beginning"});
@@ -104,8 +105,8 @@ TEST_CASE("each graph has lines of its own, with the worst of its turns") {
   auto drill = turn_with([](int i, soak_sample& s) { s.handles += i / 20; });
   drill.graph = "drill";
   const auto r = soak_report({turn_with(), drill, turn_with()});
-  REQUIRE(r.results.size() == 14);
-  CHECK(r.results[8].metric == "drill: handles grew by");
-  CHECK(r.results[8].value == 3);
-  CHECK(r.results[1].value == 0);
+  REQUIRE(r.results.size() == 16);
+  CHECK(r.results[10].metric == "drill: handles grew by");
+  CHECK(r.results[10].value == 3);
+  CHECK(r.results[2].value == 0);
 }

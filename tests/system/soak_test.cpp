@@ -16,7 +16,7 @@ TEST_CASE("a short soak looks at both graphs, closes their accounts, and writes 
   INFO(p.out, p.err);
   const auto record = json::parse(content_of(folder / "soak.json"));
   CHECK(record.at("bench") == "soak");
-  CHECK(record.at("results").size() == 14);
+  CHECK(record.at("results").size() == 16);
   bool met = true;
   for (const auto& line : record.at("results")) {
     const auto metric = line.at("metric").get<std::string>();

@@ -39,8 +39,10 @@ struct rule {
 };
 
 const rule rules[] = {
-  {"memory grew by", "MiB",
+  {"memory beside the pools grew by", "MiB",
    [](const soak_turn& t) { return growth_of(row_of(t, &soak_sample::memory_mib)); }, 4},
+  {"memory in use in the pools grew by", "MiB",
+   [](const soak_turn& t) { return growth_of(row_of(t, &soak_sample::pools_mib)); }, 4},
   {"handles grew by", "handles",
    [](const soak_turn& t) { return growth_of(row_of(t, &soak_sample::handles)); }, 0},
   {"threads grew by", "threads",
@@ -69,8 +71,9 @@ report soak_report(const std::vector<soak_turn>& turns) {
   report r;
   r.method = "Graphs run in turn, each turn in a new process of the command, in real time, without "
              "an end of their own. At "
-             "equal intervals: resident memory, open handles and threads of the process, items in "
-             "the graph's edges (moving "
+             "equal intervals: resident memory without the slots of pools that were ever in use (they "
+             "stay resident), the slots that are in use, open handles and threads of the process, "
+             "items in the graph's edges (moving "
              "averages), and the median latency of the results since the last look. Without the "
              "first quarter of a turn, "
              "which warms up: the median of the last third against that of the first third. Each "

@@ -11,7 +11,8 @@ namespace hyperframes::bench {
 
 /// What a run held at one moment.
 struct soak_sample {
-  double memory_mib = 0; ///< resident
+  double memory_mib = 0; ///< resident, without the slots of pools that were ever in use
+  double pools_mib = 0;  ///< slots of pools that are in use
   double handles = 0;    ///< open files and sockets
   double threads = 0;
   double queued = 0; ///< items in all edges, moving averages

@@ -39,9 +39,9 @@ int soak(double seconds, const std::string& record) {
       const auto tell = [&](double at, const soak_sample& now) {
         std::fprintf(
           stderr,
-          "\rturn %zu of %d, %s: %.0f s, %.1f MiB, %.0f handles, %.0f threads, %.1f items queued, "
+          "\rturn %zu of %d, %s: %.0f s, %.1f MiB + %.1f in pools, %.0f handles, %.0f threads, %.1f items queued, "
           "%.1f ms  ",
-          turns.size() + 1, 2 * rounds, name, at, now.memory_mib, now.handles, now.threads,
+          turns.size() + 1, 2 * rounds, name, at, now.memory_mib, now.pools_mib, now.handles, now.threads,
           now.queued, now.latency_ms);
       };
       soak_sample last;

@@ -14,9 +14,11 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <spawn.h>
 #include <sys/socket.h>
@@ -187,6 +189,9 @@ look_at(const command_run& run, const std::string& control, growing_file& result
   const auto metrics = ask(control, "metrics");
   if (gone || s.memory_mib == 0 || metrics.empty())
     return std::nullopt;
+  const auto pools = memory_of_pools(metrics);
+  s.memory_mib -= pools.touched;
+  s.pools_mib = pools.in_use;
   s.queued = queued_items(metrics);
   s.latency_ms = median_latency(results.new_lines());
   return s;
@@ -223,6 +228,32 @@ double queued_items(const std::string& metrics) {
     if (line.starts_with("hyperframes_edge_average_depth{"))
       if (const auto at = line.rfind("} "); at != std::string::npos)
         sum += std::strtod(line.c_str() + at + 2, nullptr);
+  return sum;
+}
+
+pool_memory memory_of_pools(const std::string& metrics) {
+  struct pool {
+    double slots = 0, bytes = 0, in_use = 0, peak = 0;
+  };
+  constexpr std::pair<std::string_view, double pool::*> columns[] = {
+    {"hyperframes_pool_slots{", &pool::slots},
+    {"hyperframes_pool_memory_bytes{", &pool::bytes},
+    {"hyperframes_pool_slots_in_use{", &pool::in_use},
+    {"hyperframes_pool_peak_slots_in_use{", &pool::peak}};
+  std::map<std::string, pool> pools; // by labels
+  std::istringstream lines{metrics};
+  for (std::string line; std::getline(lines, line);)
+    for (const auto& [name, column] : columns)
+      if (const auto end = line.rfind("} "); line.starts_with(name) && end != std::string::npos)
+        pools[line.substr(name.size(), end - name.size())].*column =
+          std::strtod(line.c_str() + end + 2, nullptr);
+  pool_memory sum;
+  for (const auto& [labels, p] : pools)
+    if (p.slots > 0) {
+      const auto slot_mib = p.bytes / p.slots / (1 << 20);
+      sum.touched += p.peak * slot_mib;
+      sum.in_use += p.in_use * slot_mib;
+    }
   return sum;
 }
 

@@ -21,5 +21,13 @@ soak_turn run_soak_turn(
 double median_latency(
   const std::string& result_lines); ///< of lines as `jsonl` writes them; ms, not a number: none
 double queued_items(const std::string& metrics); ///< sum of the edges' average depths
+/// What a graph's pools have of the process's memory, MiB. A slot becomes resident when it is first
+/// used, and the slot that was given back last is used next: as many are resident as were in use at
+/// once.
+struct pool_memory {
+  double touched = 0; ///< resident
+  double in_use = 0;
+};
+pool_memory memory_of_pools(const std::string& metrics);
 
 } // namespace hyperframes::bench
