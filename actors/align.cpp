@@ -39,6 +39,9 @@ aligner::aligner(
     m.earliest = before_all;
     // One that rides may have one more waiting, and one that is only held.
     m.queue.set_capacity(options.depth + (riders_ ? 3 : 1));
+    m.ended = !member.attached;
+    if (m.ended)
+      watch_.ended(static_cast<std::uint32_t>(members_.size() - 1));
   }
   output none;
   assign_roles(none);
@@ -70,6 +73,7 @@ void aligner::begin_epoch(member_state& m, std::uint32_t epoch) {
 
 void aligner::add(std::uint32_t member, frame f, graph_time now, output& to) {
   auto& m = members_.at(member);
+  m.ended = false; // a camera may come again
   if (options_.live)
     watch(member, now, to);
   const auto at = place_of(m, f.meta);
@@ -93,7 +97,7 @@ void aligner::end(std::uint32_t member, const stream_end& end, graph_time now, o
   auto& m = members_.at(member);
   m.ends.push_back({end, m.came});
   ++ends_waiting_;
-  if (end.last_epoch) {
+  if (end.last_epoch || end.away) {
     m.ended = true;
     m.last.reset();
     watch_.ended(member);

@@ -50,6 +50,7 @@ struct align_member {
   stream_index stream = 0;
   double fps = 0;            ///< declared; 0 unknown
   bool interpolates = false; ///< its frames are sensor vectors
+  bool attached = true;      ///< false: has no camera yet, and is not waited for until it has
 };
 
 /// Matches the streams of one group into sets.
@@ -97,7 +98,8 @@ public:
 
   /// Takes a frame of the member that stands at `member`; `now` is its arrival.
   void add(std::uint32_t member, frame f, graph_time now, output& to);
-  /// The stream is not waited for after its last end; the end leaves behind the stream's frames.
+  /// The stream is not waited for after its last end, and while its camera is away; the end leaves
+  /// behind the stream's frames.
   void end(std::uint32_t member, const stream_end& end, graph_time now, output& to);
   /// False: the stream is far enough ahead of the others; its next frame should not be added yet.
   /// Always true in a live group.
@@ -139,7 +141,7 @@ private:
     std::array<place, 8> intervals{};
     std::uint32_t interval_count = 0;
     std::uint64_t came = 0, left = 0;
-    bool ended = false;
+    bool ended = false; ///< or without a camera: nothing comes
   };
   /// Which frames a set that starts at some place would have.
   struct candidate {

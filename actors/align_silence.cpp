@@ -15,7 +15,7 @@ std::optional<silence_watch::change> silence_watch::came(std::uint32_t member, g
   std::optional<change> back;
   if (m.silent)
     back = {member, false, m.last};
-  m.silent = false;
+  m.silent = m.ended = false;
   m.missed = never;
   if (m.last)
     m.gaps[m.gap_count++ % m.gaps.size()] = now - *m.last;

@@ -32,7 +32,7 @@ public:
 
   /// A frame came. @returns that the member is back, where it was silent.
   std::optional<change> came(std::uint32_t member, graph_time now);
-  /// It is not watched any more, and not silent.
+  /// It is not watched until it gives a frame again, and not silent.
   void ended(std::uint32_t member);
   /// @returns a member that has become silent with the last frame that came; call until there is
   /// none.

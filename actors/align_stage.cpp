@@ -44,7 +44,7 @@ public:
             static_cast<std::uint32_t>(groups_.size()), static_cast<std::uint32_t>(members.size()),
             true};
           const auto& facts = graph.streams[s];
-          members.push_back({s, facts.fps, can_interpolate(facts.media.get())});
+          members.push_back({s, facts.fps, can_interpolate(facts.media.get()), facts.attached});
         }
       if (members.empty())
         continue;

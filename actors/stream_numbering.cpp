@@ -37,7 +37,7 @@ stream_numbering::epoch_before(const captured_frame& f, arrival_time arrived) {
 }
 
 stream_end stream_numbering::end_epoch() {
-  const stream_end end{stream_, epoch_++, std::exchange(next_, 0), false};
+  const stream_end end{stream_, epoch_++, std::exchange(next_, 0), false, true};
   if (live_)
     model_.emplace(file_clock_.declared_fps);
   else if (first_)

@@ -63,6 +63,11 @@ void leave_behind(std::shared_ptr<void> state) {
   kept.push_back(std::move(state));
 }
 
+void ask_for_camera(const assembly& parts, const std::string& stream, bool attach, executor& runs) {
+  if (!parts.request(stream, attach, runs))
+    throw failure(make_error(errc::graph_invalid, stream, "is no stream that this graph captures"));
+}
+
 } // namespace
 
 std::string running::state::what_is_left() const {
@@ -115,11 +120,11 @@ trigger_result running::trigger(const std::string& stage, const std::string& who
 }
 
 void running::remove_camera(const std::string& stream) {
-  ask_for_camera(*state_, stream, false);
+  ask_for_camera(*state_->parts, stream, false, state_->executor);
 }
 
 void running::add_camera(const std::string& stream) {
-  ask_for_camera(*state_, stream, true);
+  ask_for_camera(*state_->parts, stream, true, state_->executor);
 }
 
 bool running::has_camera(const std::string& stream) const {
@@ -128,11 +133,6 @@ bool running::has_camera(const std::string& stream) const {
   if (at == streams.end())
     throw failure(make_error(errc::graph_invalid, stream, "is no stream of this graph"));
   return state_->parts->numbers().stream(static_cast<std::size_t>(at - streams.begin())).attached.load(relaxed);
-}
-
-void running::ask_for_camera(state& s, const std::string& stream, bool attach) {
-  if (!s.parts->request(stream, attach, s.executor))
-    throw failure(make_error(errc::graph_invalid, stream, "is no stream that this graph captures"));
 }
 
 void running::drain() {
@@ -209,7 +209,8 @@ run_summary running::finish(duration patience) {
   return summary;
 }
 
-run_summary run_virtually(const graph& g, graph_time until, run_options options) {
+run_summary run_virtually(
+  const graph& g, graph_time until, run_options options, std::vector<camera_change> changes) {
   for (const auto& stream : g.checked().streams)
     if (stream.info && !stream.info->simulated)
       throw failure(make_error(
@@ -249,6 +250,14 @@ run_summary run_virtually(const graph& g, graph_time until, run_options options)
           + " ms"));
   };
   parts.control().start();
+  std::ranges::stable_sort(changes, {}, &camera_change::at);
+  for (const auto& c : changes) {
+    if (c.at > until)
+      break;
+    executor.run(c.at, check);
+    executor.stand_at(c.at);
+    ask_for_camera(parts, c.stream, c.attach, executor);
+  }
   executor.run(until, check);
   if (!parts.control().finished()) {
     parts.control().drain();

@@ -110,15 +110,23 @@ public:
 
 private:
   struct state;
-  static void ask_for_camera(state& s, const std::string& stream, bool attach);
   std::unique_ptr<state> state_;
+};
+
+/// A camera that comes or goes at a moment of the graph's time, behind the frames of that moment.
+struct camera_change {
+  graph_time at{};
+  std::string stream;
+  bool attach = false; ///< as `running::add_camera`; false: as `running::remove_camera`
 };
 
 /// Runs a graph of simulated parts on the virtual clock, as fast as the machine can, the same to the
 /// byte each time. Throws `failure` naming the part that cannot run so.
 /// @param until where the graph's time ends; what is under way then is drained, for
 /// `defaults::drain_time` of graph time, and then stopped.
-run_summary run_virtually(const graph& g, graph_time until = never, run_options options = {});
+/// @param changes in any order; those behind `until` do not come to pass.
+run_summary run_virtually(const graph& g, graph_time until = never, run_options options = {},
+                          std::vector<camera_change> changes = {});
 
 /// `running` and `run_virtually` stand on this.
 /// @param still whether nothing runs any more; otherwise what is in flight is as the stages said last.

@@ -230,6 +230,7 @@ void plan_streams(planning& p) {
     f.media = std::make_shared<const media_type>(s.info->media);
     f.fps = s.info->fps;
     f.live = s.info->live;
+    f.attached = s.attached;
     f.priority = s.priority;
     f.truth_labels = s.info->truth_labels;
     streams.push_back(i);

@@ -25,6 +25,7 @@ struct stream_end {
   std::uint32_t epoch = 0;
   std::uint64_t frames = 0;
   bool last_epoch = true;
+  bool away = false; ///< its camera has gone: nobody waits for the stream until a frame comes again
 };
 
 /// What all stages know of a stream.
@@ -35,6 +36,7 @@ struct stream_facts {
   media_type_ptr media;     ///< what it said that it gives
   double fps = 0;           ///< declared; 0 unknown or variable
   bool live = false;
+  bool attached = true; ///< its camera is there from the start
   std::int32_t priority = 0;
   std::vector<std::string> truth_labels;
 };

@@ -21,6 +21,8 @@ public:
   /// Runs until nothing is left to do or the clock would pass `until`.
   /// @param between called whenever no message is under way, before time moves.
   void run(graph_time until = never, const std::function<void()>& between = {});
+  /// Moves time on to `t`, up to which it must have run: for who acts from outside at that moment.
+  void stand_at(graph_time t) { clock_.advance_to(t); }
 
   const clock& time() const override { return clock_; }
   void post(stage_index to, message m) override { messages_.emplace_back(to, std::move(m)); }

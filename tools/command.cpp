@@ -179,6 +179,11 @@ int run_with(int argc, char** argv) {
     if (run_verb->count("--control") > 0)
       running.control = control_path;
     running.virtual_clock = clock == "virtual";
+    if (running.virtual_clock && running.control)
+      throw failure(make_error(
+        errc::graph_invalid, "--control " + *running.control,
+        "is for a run on the machine's clock: a virtual one is over before a request could reach it, and "
+        "would not be the same each time; leave --clock virtual out"));
     status = run(running);
   });
 

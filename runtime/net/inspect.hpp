@@ -154,7 +154,7 @@ template <class Inspector>
 bool inspect(Inspector& f, stream_end& e) {
   return f.object(e).fields(
     f.field("stream", e.stream), f.field("epoch", e.epoch), f.field("frames", e.frames),
-    f.field("last_epoch", e.last_epoch));
+    f.field("last_epoch", e.last_epoch), f.field("away", e.away));
 }
 
 template <class Inspector>

@@ -84,7 +84,9 @@ TEST_CASE("every frame leaves align exactly once, in order, and within its wait"
         ended[m] = true;
         ++ends_given;
       } else if (what == 1) {
-        a.end(m, {m, epoch[m], next[m], false}, now, out);
+        const bool away = upto(2) == 0;
+        a.end(m, {m, epoch[m], next[m], false, away}, now, out);
+        silent[m] = silent[m] && !away; // not there is not silent
         ++epoch[m];
         next[m] = 0;
         ++ends_given;

@@ -27,6 +27,7 @@ struct ending {
   std::uint64_t frames;
   bool last = true;
   std::uint32_t epoch = 0;
+  bool away = false;
 };
 struct moment {
   int at; ///< timers up to here are met
@@ -101,7 +102,7 @@ private:
   }
   void take(const ending& e) {
     timers_before(ms(e.at));
-    a_.end(e.member, {e.member, e.epoch, e.frames, e.last}, ms(e.at), out_);
+    a_.end(e.member, {e.member, e.epoch, e.frames, e.last, e.away}, ms(e.at), out_);
     write(ms(e.at));
   }
   void take(const moment& m) { timers_before(ms(m.at) + 1ns); }

@@ -84,6 +84,43 @@ TEST_CASE("who is silent, and from when") {
   }
 }
 
+TEST_CASE("who has no camera is not waited for until a frame comes, and nobody calls it silent") {
+  struct row {
+    const char* what;
+    bool live;
+    std::vector<happening> events;
+    const char* expected;
+  };
+  const ending goes{1, 1, 1, false, 0, true};
+  const std::vector<row> rows{
+    {"its camera goes, and comes again after a long time",
+     true,
+     {arrival{0, 0, 0, 0}, arrival{0, 1, 0, 0}, goes, arrival{100, 0, 1, 100}, arrival{3000, 0, 2, 3000},
+      arrival{3100, 1, 0, 3100, 1}, arrival{3101, 0, 3, 3100}, arrival{3200, 0, 4, 3200}, moment{3300}},
+     "0: [0:0 1:0]; 1: end 1; 100: [0:1 -]; 3000: [0:2 -]; 3101: [0:3 1:0]; 3240: [0:4 -]; "},
+    {"what it gave before still finds its partners",
+     true,
+     {arrival{0, 1, 0, 0}, goes, arrival{5, 0, 0, 0}},
+     "5: [0:0 1:0]; 5: end 1; "},
+    {"a file beside it goes on",
+     false,
+     {arrival{0, 0, 0, 0}, arrival{0, 1, 0, 0}, goes, arrival{2, 0, 1, 33}, arrival{3, 0, 2, 66}},
+     "0: [0:0 1:0]; 1: end 1; 2: [0:1 -]; 3: [0:2 -]; "},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(std::string{r.what});
+    align_options o;
+    o.live = r.live;
+    CHECK(align_run{o}(r.events) == r.expected);
+  }
+  // From the start.
+  align_options o;
+  align_run run{o, {{0, 30}, {.stream = 1, .fps = 30, .attached = false}}};
+  CHECK(
+    run({arrival{0, 0, 0, 0}, arrival{2000, 0, 1, 2000}, arrival{2100, 1, 0, 2100}, arrival{2101, 0, 2, 2100}})
+    == "0: [0:0 -]; 2000: [0:1 -]; 2101: [0:2 1:0]; ");
+}
+
 TEST_CASE("files are never silent") {
   align_options o;
   o.live = false;

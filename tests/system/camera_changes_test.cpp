@@ -104,6 +104,115 @@ TEST_CASE("a wrong request is said, and harms nobody") {
   check_ledger(run.finish());
 }
 
+TEST_CASE("cameras come and go on the virtual clock: each stay is an epoch, and nobody waits for who is away") {
+  struct row {
+    const char* what;
+    bool there; ///< the first camera, from the start
+    std::vector<std::pair<int, bool>> changes; ///< of the first camera: at ms, it comes
+    std::vector<std::uint64_t> stays; ///< its frames in each epoch, of ten a second
+    std::vector<std::string> told;
+  };
+  const row rows[]{
+    {"it stays", true, {}, {30}, {}},
+    {"it goes; the frame of that moment is its last", true, {{1'000, false}}, {11}, {}},
+    {"it goes and comes again", true, {{1'050, false}, {2'050, true}}, {11, 30}, {}},
+    {"it comes for the first time", false, {{500, true}}, {30}, {}},
+    {"it never comes", false, {}, {}, {}},
+    {"it goes and comes at one moment", true, {{1'050, false}, {1'050, true}}, {11, 30}, {}},
+    {"twice", true, {{150, false}, {300, true}, {550, false}, {900, true}}, {2, 3, 30}, {}},
+    {"one that is there comes, one that has gone goes",
+     true,
+     {{100, true}, {150, false}, {200, false}},
+     {2},
+     {"stream a: its camera is there already", "stream a: has no camera that could go"}},
+    {"behind the end of its stream nothing is there to change", true, {{9'000, false}}, {30},
+     {"stream a: has ended, and its camera cannot come again"}},
+  };
+  for (const auto& r : rows) {
+    CAPTURE(std::string{r.what});
+    const std::string camera =
+      ", camera: { type: synthetic, scene: counter, size: 16x16, fps: 10, frames: 30 } }\n";
+    const auto g = graph::from_text(
+      "hyperframes: 1\nstreams:\n  - { id: a, group: g" + std::string{r.there ? "" : ", attached: false"} + camera
+      + "  - { id: b, group: g" + camera
+      + "stages:\n  capture: { type: capture }\n"
+        "  align: { type: align, from: capture, wait: 90ms }\n"
+        "  bundle: { type: bundle, from: align, over: cameras }\n"
+        "  program: { type: callback, from: bundle }\n");
+    std::vector<camera_change> changes;
+    for (const auto& [at, comes] : r.changes)
+      changes.insert(changes.begin(), {graph_time{std::chrono::milliseconds{at}}, "a", comes});
+    std::ranges::stable_sort(changes, std::ranges::greater{}, &camera_change::at); // in any order
+    if (r.changes.size() > 1 && r.changes[0].first == r.changes[1].first)
+      std::swap(changes[0], changes[1]); // but at one moment
+    std::vector<std::uint64_t> stays;
+    std::vector<std::string> told;
+    std::uint64_t others = 0;
+    duration waited{};
+    const auto take = [&](const item& i) {
+      const auto& d = std::get<hyperframe_ptr>(i)->descriptor;
+      for (const auto& slot : d.slots) {
+        if (!slot.own)
+          continue;
+        if (slot.meta.stream == 1) {
+          waited = std::max(waited, d.released - graph_time{slot.meta.arrived.time_since_epoch()});
+          ++others;
+          continue;
+        }
+        stays.resize(std::max<std::size_t>(stays.size(), slot.meta.epoch + 1));
+        CHECK(slot.meta.frame_id == stays.back()++);
+      }
+    };
+    const auto summary = run_virtually(
+      g, graph_time{std::chrono::seconds{20}}, calling({{"program", take}}, [&](const event& e) {
+        told.push_back(e.sentence);
+      }),
+      changes);
+    CHECK(stays == r.stays);
+    CHECK(others == 30);
+    CHECK(waited == duration{0});
+    CHECK(told == r.told);
+    CHECK(summary.ledger.captured == count_of(summary.ledger, outcome::delivered));
+    check_ledger(summary);
+  }
+  CHECK_THROWS_WITH_AS(
+    run_virtually(
+      graph::from_text(with(chain(live_camera("a")), "model: " + small_model, "backend: simulated")), never,
+      calling({{"program", [](const item&) {}}}), {{graph_time{}, "nobody", true}}),
+    "nobody: is no stream that this graph captures", failure);
+}
+
+TEST_CASE("a file goes on though the camera beside it goes, or has not come") {
+  for (const bool threads : {false, true})
+    for (const std::string match : {"nearest", "hold_last"}) {
+      CAPTURE(threads);
+      CAPTURE(match);
+      std::uint64_t seen = 0;
+      const auto take = [&](const item& i) {
+        for (const auto& m : std::get<aligned_set_ptr>(i)->members)
+          seen += m.own ? 1 : 0;
+      };
+      const auto g = graph::from_text(
+        "hyperframes: 1\nstreams:\n"
+        "  - { id: a, group: g, camera: { type: synthetic, scene: counter, size: 16x16, realtime: false, frames: 200 } }\n"
+        "  - { id: b, group: g, attached: false, camera: { type: synthetic, scene: counter, size: 16x16, realtime: false } }\n"
+        "stages:\n  capture: { type: capture }\n"
+        "  align: { type: align, from: capture, match: " + match + " }\n"
+        "  program: { type: callback, from: align }\n");
+      run_summary summary;
+      if (threads) {
+        running run{g, calling({{"program", take}})};
+        wait_for("the file's frames", [&] { return run.progress().streams.at(0).ended() == 200; });
+        run.drain();
+        summary = run.finish();
+      } else {
+        summary = run_virtually(g, graph_time{std::chrono::seconds{1}}, calling({{"program", take}}));
+      }
+      CHECK(seen == 200);
+      check_ledger(summary);
+    }
+}
+
 TEST_CASE("a thousand times, at random, with full queues, without a leak") {
   const std::uint32_t seed = 20261202;
   CAPTURE(seed);

@@ -93,6 +93,17 @@ TEST_CASE("what is wrong with a request is said in a sentence, and harms nobody"
   CHECK(r.run.wait() == 0);
 }
 
+TEST_CASE("a run on the virtual clock takes no requests, and says so") {
+  const test_folder folder;
+  write_file(folder / "graph.yaml", live_graph);
+  const auto run = finish(
+    {HYPERFRAMES_COMMAND, "run", folder / "graph.yaml", "--clock", "virtual", "--control", folder / "socket"},
+    folder.path());
+  CHECK(run.status == 2);
+  CHECK(run.err.find("a virtual one is over before a request could reach it") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(folder / "socket"));
+}
+
 TEST_CASE("a socket belongs to one run and to its user; what a dead one left is taken over") {
   run_with_socket r;
   struct stat about {};
