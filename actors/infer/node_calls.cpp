@@ -18,6 +18,10 @@ node_calls::call(std::uint32_t seat, const batch& work, std::optional<worker_fau
     throw worker_lost(over_, lost_by::nobody);
   const auto ticket = next_ticket_++;
   waiting_[ticket] = mine;
+  if (waiting_.size() > most_waiting_) {
+    most_waiting_ = waiting_.size();
+    memory_.allow(answer_bytes);
+  }
   const auto to = link_;
   const auto incarnation = incarnation_;
   content_sender contents{borrows_ ? &loans_ : nullptr, borrower_};
@@ -90,7 +94,7 @@ void node_calls::down(const std::string& why) {
   end("node '" + name_ + "' is gone: " + why);
 }
 
-void node_calls::received(lane, std::span<const std::byte> head, std::vector<bulk_part>) {
+void node_calls::received(lane, std::span<const std::byte> head, std::vector<bulk_part> bulk) {
   const auto kind = kind_of(head);
   if (kind == batch_message::loans) {
     if (const auto loans = read_loans(head)) {
@@ -102,8 +106,8 @@ void node_calls::received(lane, std::span<const std::byte> head, std::vector<bul
         loans_.returned(borrower, loan);
       return;
     }
-  } else if (kind == batch_message::answer) {
-    if (auto answer = read_answer(head)) {
+  } else if (kind == batch_message::answer || kind == batch_message::long_answer) {
+    if (auto answer = read_answer(head, bulk)) {
       const std::lock_guard lock{mutex_};
       if (const auto found = waiting_.find(answer->ticket); found != waiting_.end()) {
         found->second->answer = std::move(*answer);

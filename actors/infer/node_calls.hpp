@@ -37,8 +37,9 @@ public:
   void up(std::uint32_t incarnation) override;
   void down(const std::string& why) override;
   bool place(
-    std::span<const std::byte>, std::span<const std::uint64_t>, std::vector<buffer_ref>&) override {
-    return false; // answers have no bulk
+    std::span<const std::byte> head, std::span<const std::uint64_t> sizes,
+    std::vector<buffer_ref>& into) override {
+    return place_answer(head, sizes, memory_, into);
   }
   void received(lane on, std::span<const std::byte> head, std::vector<bulk_part> bulk) override;
 
@@ -53,6 +54,7 @@ private:
   std::function<void()> changed_;
   shared_probe probe_;
   loan_book loans_;
+  receive_memory memory_;    ///< for answers: as many as there were calls at once
   mutable std::mutex mutex_; ///< guards all below
   std::condition_variable told_;
   std::shared_ptr<link> link_;
@@ -63,6 +65,7 @@ private:
   std::string over_; ///< why no call can be made any more
   std::uint64_t next_ticket_ = 1;
   std::map<std::uint64_t, std::shared_ptr<waiting>> waiting_;
+  std::size_t most_waiting_ = 0;
 };
 
 } // namespace hyperframes

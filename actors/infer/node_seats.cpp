@@ -23,6 +23,8 @@ namespace {
 constexpr std::chrono::milliseconds end_patience{500};
 
 constexpr std::uint64_t calls_per_seat = 2; ///< one that runs, one that is received behind it
+/// One that is made, and one before it that the link has written and not yet let go.
+constexpr std::uint64_t answers_per_seat = 2;
 
 class node_seats final : public node_deployment, public std::enable_shared_from_this<node_seats> {
 public:
@@ -55,6 +57,7 @@ public:
       const std::lock_guard lock{mutex_};
       if (!closed_ && seats_.emplace(order.seat, made).second) {
         memory_.allow(made->call_bytes);
+        answers_.allow(answers_per_seat * answer_bytes);
         lanes_.submit(
           order.seat, [self = shared_from_this(), made, order, tell = std::move(answer)] {
             const auto warm = self->warm_up(*made, order);
@@ -79,6 +82,7 @@ public:
     // Its lane lets the worker go, behind what it is at.
     lanes_.submit(number, [made = found->second] { made->worker = nullptr; });
     memory_.withdraw(found->second->call_bytes);
+    answers_.withdraw(answers_per_seat * answer_bytes);
     seats_.erase(found);
     slots_->give_back();
   }
@@ -136,7 +140,7 @@ public:
       answer.ticket = call->ticket;
       answer.lost = work ? "its seat is closed" : "its tensors did not arrive";
       if (link_)
-        link_->send(incarnation_, lane::data, write_answer(answer));
+        link_->send(incarnation_, lane::data, write_answer(std::move(answer), answers_).head);
       return;
     }
     lanes_.submit(
@@ -203,29 +207,33 @@ private:
       answer.parts.clear();
       answer.lost = e.what();
     }
+    written_answer written;
     try {
-      say(write_answer(answer), lane::data);
-    } catch (const failure& e) { // larger than a message may be
-      answer.parts.clear();
-      answer.errors.clear();
-      answer.lost = std::string{"its results cannot be sent: "} + e.what() + "; lower batch.max";
-      say(write_answer(answer), lane::data);
+      written = write_answer(answer, answers_);
+    } catch (const failure& e) { // larger than an answer may be: its frames fail
+      for (auto& part : answer.parts)
+        for (auto& slot : part)
+          if (slot.inferred || slot.refers_to >= 0)
+            slot = {outcome::failed, reason::inference, nullptr, -1};
+      answer.errors = {e.what()};
+      written = write_answer(std::move(answer), answers_);
     }
+    say(std::move(written.head), lane::data, std::move(written.bulk));
   }
 
-  void say(std::vector<std::byte> head, lane on = lane::control) {
+  void say(std::vector<std::byte> head, lane on = lane::control, std::vector<bulk_part> bulk = {}) {
     std::shared_ptr<link> to;
     {
       const std::lock_guard lock{mutex_};
       to = link_;
     }
     if (to)
-      to->send(incarnation_, on, std::move(head));
+      to->send(incarnation_, on, std::move(head), std::move(bulk));
   }
 
   std::shared_ptr<node_slots> slots_;
   std::function<expected<seat_model>(const std::string&)> load_;
-  receive_memory memory_;
+  receive_memory memory_, answers_; ///< for calls; for what they lead to
   shared_importer importer_;
   loan_returner returned_;
   std::mutex mutex_; ///< guards all below

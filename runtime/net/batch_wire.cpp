@@ -3,6 +3,9 @@
 #include "runtime/net/inspect.hpp"
 #include "runtime/net/wire_bytes.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 namespace hyperframes {
 
 template <class Inspector>
@@ -18,14 +21,62 @@ bool inspect(Inspector& f, batch_call& c) {
     f.field("parts", c.parts));
 }
 
+namespace {
+
+/// An answer without the bytes of its raw outputs, and how many those are, in order.
+struct answer_facts {
+  batch_answer answer;
+  std::vector<std::uint64_t> raw;
+};
+
 template <class Inspector>
-bool inspect(Inspector& f, batch_answer& a) {
-  return f.object(a).fields(
+bool inspect(Inspector& f, answer_facts& facts) {
+  auto& a = facts.answer;
+  return f.object(facts).fields(
     f.field("seat", a.seat), f.field("ticket", a.ticket), f.field("parts", a.parts),
-    f.field("bytes_copied", a.bytes_copied), f.field("errors", a.errors), f.field("lost", a.lost));
+    f.field("bytes_copied", a.bytes_copied), f.field("errors", a.errors), f.field("lost", a.lost),
+    f.field("raw", facts.raw));
 }
 
-namespace {
+/// @returns whether `t` has as many bytes as its shape says.
+bool is_whole(const tensor& t) {
+  std::uint64_t left = t.bytes.size();
+  if (std::ranges::find(t.shape, 0) != t.shape.end())
+    return left == 0;
+  for (const auto n : t.shape)
+    if (n < 0 || left % static_cast<std::uint64_t>(n) != 0)
+      return false;
+    else
+      left /= static_cast<std::uint64_t>(n);
+  return left == size_of(t.type);
+}
+
+/// Puts the raw outputs back into their places. @returns whether `bytes` are just them.
+bool fill(answer_facts& facts, std::span<const std::byte> bytes) {
+  std::size_t next = 0;
+  for (auto& part : facts.answer.parts)
+    for (auto& slot : part) {
+      if (!slot.inferred || slot.inferred->raw.empty())
+        continue;
+      auto whole = make_recycled<inference>(*slot.inferred);
+      for (auto& t : whole->raw) {
+        if (next == facts.raw.size() || facts.raw[next] > bytes.size() || !t.bytes.empty())
+          return false;
+        const auto own = bytes.first(facts.raw[next++]);
+        t.bytes.assign(own.begin(), own.end());
+        if (!is_whole(t))
+          return false;
+        bytes = bytes.subspan(own.size());
+      }
+      slot.inferred = std::move(whole);
+    }
+  return next == facts.raw.size() && bytes.empty();
+}
+
+std::span<const std::byte> content_of(const bulk_part& part) {
+  return part.bytes > 0 ? std::span<const std::byte>{part.buffer.data() + part.offset, part.bytes}
+                        : std::span<const std::byte>{};
+}
 
 template <class T>
 std::optional<T> read_as(batch_message expected, std::span<const std::byte> head) {
@@ -59,8 +110,52 @@ std::vector<std::byte> write_call(
   return write_as(batch_message::call, call);
 }
 
-std::vector<std::byte> write_answer(const batch_answer& answer) {
-  return write_as(batch_message::answer, answer);
+written_answer write_answer(batch_answer answer, receive_memory& memory) {
+  answer_facts facts{std::move(answer), {}};
+  std::vector<inference_ptr> with_raw; ///< keeps the bytes
+  std::uint64_t raw_bytes = 0;
+  for (auto& part : facts.answer.parts)
+    for (auto& slot : part) {
+      if (!slot.inferred || slot.inferred->raw.empty())
+        continue;
+      auto without = make_recycled<inference>();
+      without->classes = slot.inferred->classes;
+      without->boxes = slot.inferred->boxes;
+      for (const auto& t : slot.inferred->raw) {
+        without->raw.push_back({t.name, t.type, t.shape, {}});
+        facts.raw.push_back(t.bytes.size());
+        raw_bytes += t.bytes.size();
+      }
+      with_raw.push_back(std::exchange(slot.inferred, std::move(without)));
+    }
+  written_answer written{write_as(batch_message::answer, facts), {}};
+  const auto facts_bytes = written.head.size();
+  if (facts_bytes > answer_facts_bytes || raw_bytes > answer_bytes - facts_bytes)
+    throw failure(make_error(
+      errc::io_failed, "an answer",
+      "has " + std::to_string(facts_bytes) + " bytes and " + std::to_string(raw_bytes)
+        + " of raw outputs; a node's may have " + std::to_string(answer_facts_bytes) + ", and "
+        + std::to_string(answer_bytes) + " together: lower batch.max"));
+  const auto add = [&](std::uint64_t bytes) {
+    auto buffer = memory.take(bytes);
+    if (!buffer)
+      throw failure(make_error(
+        errc::out_of_memory, "an answer",
+        "of " + std::to_string(bytes) + " bytes finds no memory: those before it are still there"));
+    written.bulk.push_back({buffer, bytes, 0});
+    return buffer.data();
+  };
+  if (facts_bytes > link_head_bytes) {
+    std::ranges::copy(written.head, add(facts_bytes));
+    written.head = write_word(batch_message::long_answer);
+  }
+  if (raw_bytes > 0) {
+    auto* at = add(raw_bytes);
+    for (const auto& i : with_raw)
+      for (const auto& t : i->raw)
+        at = std::ranges::copy(t.bytes, at).out;
+  }
+  return written;
 }
 
 std::vector<std::byte> write_loans(std::span<const std::uint64_t> loans) {
@@ -76,7 +171,7 @@ std::vector<std::byte> write_word(batch_message kind) {
 }
 
 std::optional<batch_message> kind_of(std::span<const std::byte> head) {
-  if (head.empty() || head[0] > static_cast<std::byte>(batch_message::borrows))
+  if (head.empty() || head[0] > static_cast<std::byte>(batch_message::long_answer))
     return std::nullopt;
   return static_cast<batch_message>(head[0]);
 }
@@ -85,8 +180,35 @@ std::optional<batch_call> read_call(std::span<const std::byte> head) {
   return read_as<batch_call>(batch_message::call, head);
 }
 
-std::optional<batch_answer> read_answer(std::span<const std::byte> head) {
-  return read_as<batch_answer>(batch_message::answer, head);
+bool place_answer(
+  std::span<const std::byte> head, std::span<const std::uint64_t> sizes, receive_memory& memory,
+  std::vector<buffer_ref>& into) {
+  const auto kind = kind_of(head);
+  const bool is_long = kind == batch_message::long_answer;
+  if ((!is_long && kind != batch_message::answer) || sizes.size() > (is_long ? 2U : 1U))
+    return false;
+  if (is_long && sizes[0] > answer_facts_bytes)
+    return false;
+  for (const auto bytes : sizes)
+    if (!into.emplace_back(memory.take(bytes)))
+      return false;
+  return true;
+}
+
+std::optional<batch_answer>
+read_answer(std::span<const std::byte> head, std::span<const bulk_part> bulk) {
+  if (kind_of(head) == batch_message::long_answer) {
+    if (head.size() > 1 || bulk.empty())
+      return std::nullopt;
+    head = content_of(bulk[0]);
+    bulk = bulk.subspan(1);
+  }
+  auto facts = read_as<answer_facts>(batch_message::answer, head);
+  if (!facts || bulk.size() > 1)
+    return std::nullopt;
+  if (!fill(*facts, bulk.empty() ? std::span<const std::byte>{} : content_of(bulk[0])))
+    return std::nullopt;
+  return std::move(facts->answer);
 }
 
 std::optional<std::vector<std::uint64_t>> read_loans(std::span<const std::byte> head) {

@@ -119,7 +119,12 @@ TEST_CASE("a call whose parts do not fit their tensors makes no batch") {
 }
 
 TEST_CASE("an answer comes as it was given") {
-  const auto read = read_answer(write_answer(some_answer()));
+  receive_memory memory;
+  memory.allow(4);
+  const auto written = write_answer(some_answer(), memory);
+  REQUIRE(written.bulk.size() == 1); // the raw output, and nothing else
+  CHECK(written.bulk[0].bytes == 4);
+  const auto read = read_answer(written.head, written.bulk);
   REQUIRE(read);
   CHECK(read->seat == 2);
   CHECK(read->ticket == 77);
@@ -129,10 +134,131 @@ TEST_CASE("an answer comes as it was given") {
   REQUIRE(slots[0].inferred);
   CHECK(slots[0].inferred->classes[0].label == 4);
   CHECK(slots[0].inferred->boxes[0].label == 6);
-  CHECK(slots[0].inferred->raw[0].bytes.size() == 4);
+  CHECK(slots[0].inferred->raw[0].name == "out");
+  CHECK(slots[0].inferred->raw[0].bytes == some_answer().parts[0][0].inferred->raw[0].bytes);
   CHECK(!slots[1].inferred);
   CHECK(slots[1].why == reason::inference);
   CHECK(slots[1].refers_to == 0);
+}
+
+TEST_CASE("an answer that is larger than a head comes as bulk, with raw outputs or without") {
+  receive_memory there, here;
+  there.allow(answer_bytes);
+  here.allow(answer_bytes);
+  for (const bool raw : {false, true}) {
+    auto answer = some_answer();
+    auto many = std::make_shared<inference>(*answer.parts[0][0].inferred);
+    many->boxes.resize(80'000, {1, 2, 3, 4, 0.5F, 6});
+    many->raw.clear();
+    if (raw)
+      many->raw = {
+        {"first", data_type::uint8, {2, 1000}, std::vector<std::byte>(2000, std::byte{1})},
+        {"empty", data_type::float32, {0, 4}, {}},
+        {"last", data_type::float32, {500}, std::vector<std::byte>(2000, std::byte{2})}};
+    answer.parts[0][0].inferred = many;
+    const auto written = write_answer(answer, there);
+    CHECK(written.head.size() == 1);
+    std::vector<std::uint64_t> sizes;
+    for (const auto& part : written.bulk)
+      sizes.push_back(part.bytes);
+    std::vector<buffer_ref> into;
+    REQUIRE(place_answer(written.head, sizes, here, into));
+    REQUIRE(into.size() == sizes.size());
+    for (std::size_t i = 0; i < into.size(); ++i)
+      CHECK(into[i].size() >= sizes[i]);
+    const auto read = read_answer(written.head, written.bulk);
+    REQUIRE(read);
+    const auto& inferred = *read->parts[0][0].inferred;
+    CHECK(inferred.boxes.size() == 80'000);
+    REQUIRE(inferred.raw.size() == many->raw.size());
+    for (std::size_t i = 0; i < inferred.raw.size(); ++i) {
+      CHECK(inferred.raw[i].name == many->raw[i].name);
+      CHECK(inferred.raw[i].bytes == many->raw[i].bytes);
+    }
+  }
+}
+
+TEST_CASE("an answer beyond its bounds is not written, and none is received") {
+  receive_memory memory;
+  memory.allow(answer_bytes);
+  const auto with = [](std::size_t boxes, std::size_t raw) {
+    auto answer = some_answer();
+    auto i = std::make_shared<inference>();
+    i->boxes.resize(boxes);
+    if (raw > 0)
+      i->raw.push_back(
+        {"out", data_type::uint8, {static_cast<std::int64_t>(raw)}, std::vector<std::byte>(raw)});
+    answer.parts[0][0].inferred = i;
+    return answer;
+  };
+  CHECK(write_answer(with(0, answer_bytes - 1000), memory).bulk.size() == 1);
+  CHECK_THROWS_WITH_AS(
+    write_answer(with(0, answer_bytes), memory),
+    "an answer: has 73 bytes and 67108864 of raw outputs; a node's may have 16777216, and "
+    "67108864 together: lower batch.max",
+    failure);
+  CHECK_THROWS_AS(write_answer(with(answer_facts_bytes / 24, 0), memory), failure);
+  receive_memory less;
+  less.allow(1000);
+  CHECK_THROWS_WITH_AS(
+    write_answer(with(0, 2000), less),
+    "an answer: of 2000 bytes finds no memory: those before it are still there", failure);
+
+  struct attempt {
+    batch_message kind;
+    std::vector<std::uint64_t> sizes;
+    bool placed;
+  };
+  const attempt table[] = {
+    {batch_message::answer, {1000}, true},
+    {batch_message::answer, {1000, 1000}, false},
+    {batch_message::answer, {answer_bytes + 1}, false},
+    {batch_message::answer, {~std::uint64_t{0}}, false},
+    {batch_message::long_answer, {answer_facts_bytes}, true},
+    {batch_message::long_answer, {answer_facts_bytes, 1000}, true},
+    {batch_message::long_answer, {answer_facts_bytes + 1}, false},
+    {batch_message::long_answer, {answer_facts_bytes, answer_bytes}, false},
+    {batch_message::long_answer, {1, 1, 1}, false},
+    {batch_message::call, {1000}, false},
+  };
+  for (const auto& row : table) {
+    CAPTURE(&row - table);
+    std::vector<buffer_ref> into;
+    CHECK(place_answer(write_word(row.kind), row.sizes, memory, into) == row.placed);
+  }
+}
+
+TEST_CASE("an answer whose bulk is not what it speaks of is none") {
+  receive_memory memory;
+  memory.allow(answer_bytes);
+  auto answer = some_answer();
+  const auto raw = [&](std::vector<std::int64_t> shape, std::size_t bytes) {
+    auto i = std::make_shared<inference>();
+    i->raw.push_back({"out", data_type::float32, std::move(shape), std::vector<std::byte>(bytes)});
+    answer.parts[0][0].inferred = i;
+    auto written = write_answer(answer, memory);
+    return read_answer(written.head, written.bulk).has_value();
+  };
+  constexpr auto huge = std::int64_t{1} << 62;
+  CHECK(raw({2, 3}, 24));
+  CHECK(raw({0}, 0));
+  CHECK(raw({huge, 0, huge}, 0));
+  CHECK(raw({}, 4)); // one value
+  CHECK(!raw({2, 3}, 20));
+  CHECK(!raw({2, 3}, 28));
+  CHECK(!raw({-2, -3}, 24));
+  CHECK(!raw({huge, 4}, 16)); // no product may wrap
+  CHECK(!raw({1}, 0));
+  const auto whole = write_answer(some_answer(), memory);
+  CHECK(read_answer(whole.head, whole.bulk));
+  CHECK(!read_answer(whole.head, {}));
+  auto bulk = whole.bulk;
+  bulk[0].bytes = 3;
+  CHECK(!read_answer(whole.head, bulk));
+  bulk = whole.bulk;
+  bulk.push_back(bulk[0]);
+  CHECK(!read_answer(whole.head, bulk));
+  CHECK(!read_answer(write_word(batch_message::long_answer), {}));
 }
 
 TEST_CASE("a node's facts, orders and seats come as they were given") {
@@ -175,15 +301,18 @@ TEST_CASE(
   std::mt19937 random{seed};
   const auto work = part_of_one();
   content_sender contents{nullptr, 0};
+  receive_memory memory;
+  memory.allow(answer_bytes);
+  const auto answer = write_answer(some_answer(), memory);
   const std::vector<std::vector<std::byte>> messages{
     write_call(9, 1234, std::nullopt, work, contents),
-    write_answer(some_answer()),
+    answer.head,
     write_message(node_facts{}),
     write_message(deployment_order{}),
     write_message(seat_opened{}),
     write_probe({})};
-  const auto read_all = [](std::span<const std::byte> head) {
-    return read_call(head) || read_answer(head) || read_loans(head) || read_probe(head)
+  const auto read_all = [&](std::span<const std::byte> head) {
+    return read_call(head) || read_answer(head, answer.bulk) || read_loans(head) || read_probe(head)
            || read_facts(head) || read_deploy(head) || read_open_seat(head) || read_seat(head)
            || read_close_seat(head) || read_deployed(head);
   };

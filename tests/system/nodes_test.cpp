@@ -1,13 +1,6 @@
 // Workers on other processes: real ones, with certificates, that leave, come and are killed.
-#include "runtime/net/node_network.hpp"
-#include "tests/system/collected.hpp"
-#include "tests/system/graphs.hpp"
-#include "tests/system/node_process.hpp"
-#include "tests/system/on_nodes.hpp"
-#include "tests/system/summary_checks.hpp"
+#include "tests/system/placed.hpp"
 
-#include <algorithm>
-#include <mutex>
 #include <random>
 
 using namespace hyperframes;
@@ -15,30 +8,12 @@ using namespace hyperframes::test;
 
 namespace {
 
-std::string placed(const std::string& streams, int workers, const std::vector<std::string>& nodes) {
-  auto text = with(
-    chain(streams), "type: infer, from: schedule",
-    "type: infer, from: schedule, node: any, workers: " + std::to_string(workers));
-  text += "nodes: { ";
-  for (const auto& n : nodes)
-    text += n + ", ";
-  return text + "}\n";
-}
-
 std::vector<std::int32_t> classes_of(const collected_results& results) {
   std::vector<std::int32_t> labels;
   for (const auto& r : results.of(0))
     labels.push_back(
       r->inferred && !r->inferred->classes.empty() ? r->inferred->classes[0].label : -1);
   return labels;
-}
-
-void check_all_delivered(
-  const run_summary& summary, const collected_results& results, std::uint64_t frames) {
-  CHECK(results.fault() == "");
-  CHECK(results.count() == frames);
-  CHECK(count_of(summary.ledger, outcome::delivered) == frames);
-  check_ledger(summary);
 }
 
 } // namespace

@@ -163,6 +163,13 @@ def faults():
     write("no_picture", [node("Identity", ["words"], ["out"])], [("words", FLOAT, ["N", 7])], [("out", FLOAT, ["N", 7])])
 
 
+def large_outputs():
+    """The picture, 64 times beside and below itself: 3 MiB of floats for each."""
+    write("tiled", [node("Tile", ["image", "times"], ["tiles"])],
+          [("image", FLOAT, ["N", 3, 8, 8])], [("tiles", FLOAT, ["N", 3, 512, 512])],
+          [constant("times", [1, 1, 64, 64], numpy.int64)])
+
+
 def damaged():
     """The beginning of a model."""
     with open(os.path.join(HERE, "yolov8.onnx"), "rb") as whole, open(os.path.join(HERE, "damaged.onnx"), "wb") as out:
@@ -179,4 +186,5 @@ if __name__ == "__main__":
     yolo()
     ssd()
     faults()
+    large_outputs()
     damaged()
