@@ -287,18 +287,19 @@ void remote_part::state::seek() {
   const auto nodes = options_.nodes.size();
   std::size_t next = 0;
   auto since = steady_clock::now();
-  std::optional<steady_clock::time_point> taken_at;
+  constexpr auto not_taken = steady_clock::time_point::max();
+  auto taken_at = not_taken;
   std::unique_lock lock{mutex_};
   for (;;) {
     changed_.wait(lock, [this] { return phase_ != phase::up && phase_ != phase::joining; });
     if (phase_ == phase::failed || phase_ == phase::closed)
       return;
     // One that takes it and is gone at once has not brought it further.
-    if (taken_at && steady_clock::now() - *taken_at >= calm) {
+    if (taken_at != not_taken && steady_clock::now() - taken_at >= calm) {
       since = steady_clock::now();
       troubles_.clear();
     }
-    taken_at = std::nullopt;
+    taken_at = not_taken;
     if (const auto why = hopeless(steady_clock::now() - since); !why.empty()) {
       lock.unlock();
       give_up(why);
