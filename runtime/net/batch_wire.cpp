@@ -51,6 +51,15 @@ bool is_whole(const tensor& t) {
   return left == size_of(t.type);
 }
 
+/// @returns whether every slot that refers to another one finds it in its part.
+bool refers_within(const batch_answer& answer) {
+  return std::ranges::all_of(answer.parts, [](const auto& part) {
+    const auto slots = static_cast<std::int64_t>(part.size());
+    return std::ranges::all_of(
+      part, [&](const auto& s) { return s.refers_to >= -1 && s.refers_to < slots; });
+  });
+}
+
 /// Puts the raw outputs back into their places. @returns whether `bytes` are just them.
 bool fill(answer_facts& facts, std::span<const std::byte> bytes) {
   std::size_t next = 0;
@@ -204,7 +213,7 @@ read_answer(std::span<const std::byte> head, std::span<const bulk_part> bulk) {
     bulk = bulk.subspan(1);
   }
   auto facts = read_as<answer_facts>(batch_message::answer, head);
-  if (!facts || bulk.size() > 1)
+  if (!facts || bulk.size() > 1 || !refers_within(facts->answer))
     return std::nullopt;
   if (!fill(*facts, bulk.empty() ? std::span<const std::byte>{} : content_of(bulk[0])))
     return std::nullopt;
@@ -221,6 +230,7 @@ std::optional<segment_address> read_probe(std::span<const std::byte> head) {
 
 batch_ptr batch_of(const batch_call& call, std::vector<content> tensors) {
   auto work = make_recycled<batch>();
+  std::uint64_t places = 0; ///< of slots, and of those before them
   for (std::size_t i = 0; i < call.parts.size(); ++i) {
     const auto& p = call.parts[i];
     // Sizes of a peer's: no product of them may wrap.
@@ -231,7 +241,10 @@ batch_ptr batch_of(const batch_call& call, std::vector<content> tensors) {
     // As a part of a hyperframe whose other slots are not here.
     if (each == 0 || tensor.bytes / each != p.slots.size() || tensor.offset % each != 0)
       return nullptr;
+    if (tensor.offset / each + p.slots.size() > call_slots - places)
+      return nullptr;
     const auto first = static_cast<std::uint32_t>(tensor.offset / each);
+    places += first + p.slots.size();
     auto h = make_recycled<hyperframe>();
     h->descriptor.slots.resize(first);
     h->descriptor.slots.insert(h->descriptor.slots.end(), p.slots.begin(), p.slots.end());

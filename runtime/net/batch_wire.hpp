@@ -30,6 +30,10 @@ enum class batch_message : std::uint8_t {
 inline constexpr std::uint64_t answer_bytes = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t answer_facts_bytes = std::uint64_t{16} << 20;
 
+/// Slots of a call, with those that stand before them in what was lent, over all parts: these cost
+/// memory and no message. A head has room for some 9000.
+inline constexpr std::uint64_t call_slots = std::uint64_t{1} << 16;
+
 /// A batch for one seat.
 struct batch_call {
   std::uint32_t seat = 0;
@@ -75,7 +79,7 @@ std::vector<std::byte> write_word(batch_message kind);
 std::optional<batch_message> kind_of(std::span<const std::byte> head);
 std::optional<batch_call> read_call(std::span<const std::byte> head);
 /// Nothing also where the bulk is not the raw outputs that the answer speaks of, each as its shape
-/// says.
+/// says, or where a slot refers to one beyond its part.
 std::optional<batch_answer>
 read_answer(std::span<const std::byte> head, std::span<const bulk_part> bulk);
 /// Where the bulk of an answer is received: as `link_user::place`.
@@ -86,7 +90,7 @@ std::optional<std::vector<std::uint64_t>> read_loans(std::span<const std::byte> 
 std::optional<segment_address> read_probe(std::span<const std::byte> head);
 
 /// The batch of a call whose tensors are here; `tensors` as its parts. Null where a part does not
-/// fit its tensor. The slots of a part stand where they stood; those before them are empty.
+/// fit its tensor, or there are more than `call_slots`. The slots of a part stand where they stood; those before them are empty.
 batch_ptr batch_of(const batch_call& call, std::vector<content> tensors);
 
 } // namespace hyperframes

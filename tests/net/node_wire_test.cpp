@@ -118,6 +118,29 @@ TEST_CASE("a call whose parts do not fit their tensors makes no batch") {
   CHECK(!made([](auto& p) { p.pack.width = 0; }, {buffer, 0, 2 * each}));
 }
 
+TEST_CASE("a call cannot make the other end take memory for slots that it does not send") {
+  constexpr std::size_t bytes = std::size_t{1} << 20;
+  buffer_pool pool{1, bytes};
+  const auto made = [buffer = pool.acquire()](std::uint64_t first, std::size_t parts) {
+    batch_call call;
+    std::vector<content> tensors;
+    for (std::size_t i = 0; i < parts; ++i) {
+      auto& p = call.parts.emplace_back();
+      p.slots.resize(1);
+      p.pack.width = p.pack.height = 1;
+      p.pack.channels = channel_order::gray;
+      p.pack.type = data_type::uint8;
+      tensors.push_back({buffer, first, 1});
+    }
+    return batch_of(call, std::move(tensors)) != nullptr;
+  };
+  CHECK(made(call_slots - 1, 1));
+  CHECK(!made(call_slots, 1));
+  CHECK(!made(bytes - 1, 1));
+  CHECK(made(call_slots / 4 - 1, 4));
+  CHECK(!made(call_slots / 4, 4));
+}
+
 TEST_CASE("an answer comes as it was given") {
   receive_memory memory;
   memory.allow(4);
@@ -249,6 +272,16 @@ TEST_CASE("an answer whose bulk is not what it speaks of is none") {
   CHECK(!raw({-2, -3}, 24));
   CHECK(!raw({huge, 4}, 16)); // no product may wrap
   CHECK(!raw({1}, 0));
+  const auto refers = [&](std::int32_t to) {
+    auto changed = some_answer();
+    changed.parts[0][1].refers_to = to;
+    const auto written = write_answer(changed, memory);
+    return read_answer(written.head, written.bulk).has_value();
+  };
+  CHECK(refers(-1));
+  CHECK(refers(1));
+  CHECK(!refers(2));
+  CHECK(!refers(-2));
   const auto whole = write_answer(some_answer(), memory);
   CHECK(read_answer(whole.head, whole.bulk));
   CHECK(!read_answer(whole.head, {}));
