@@ -66,7 +66,7 @@ struct part final : stages_elsewhere, state_listener {
             tell_captured();
             tell_counts();
           }
-          link->send(stage_parcel{to, std::move(value)});
+          link->send(part_message{std::in_place_type<stage_parcel>, to, std::move(value)});
         }
       },
       m);

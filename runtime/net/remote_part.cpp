@@ -71,7 +71,7 @@ private:
   void received(const turn& t, part_message m);
   void take(stage_parcel p, posts& out);
   void count(const part_account::ranges& fresh);
-  void send(stage_index to, auto m) { turn_->wire.send(stage_parcel{to, std::move(m)}); }
+  void send(stage_index to, auto m) { turn_->wire.send(part_message{std::in_place_type<stage_parcel>, to, std::move(m)}); }
   void refuse(put_message m, posts& out);
   std::string refuse(const std::string& why);
   void give_up(const std::string& why);
