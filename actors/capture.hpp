@@ -48,7 +48,7 @@ struct capture_resource : stage_resource {
     duration silent_after = defaults::silent_after;
     std::string when_silent{}; ///< what follows then, for the sentence that tells of it
     std::shared_ptr<pool_stats> pool{}; ///< where the camera's pools are counted
-    /// Of a stream that another process has captured so far: where it stands.
+    /// Of a stream that another process, or an earlier run, has captured so far: where it stands.
     std::optional<captured_position> follows{};
   };
   std::vector<source> sources;

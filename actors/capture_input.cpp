@@ -31,7 +31,14 @@ duration grace_of(const capture_resource::source& source) {
 
 capture_input::capture_input(const capture_resource::source& source, std::string id, duration latency_budget)
   : source_(source), id_(std::move(id)),
-    numbering_(source.stream, source.info.live, latency_budget, source.info.fps) {}
+    numbering_(source.stream, source.info.live, latency_budget, source.info.fps) {
+  if (const auto& at = source_.follows) {
+    numbering_.follow(*at);
+    ended_ = at->ended;
+    if (!source_.info.live)
+      skip_ = at->before + at->frames;
+  }
+}
 
 std::shared_ptr<camera_reader> capture_input::attach(const std::string& folder, std::uint64_t seed,
                                                      std::function<void()> on_event, graph_time now) {
@@ -47,15 +54,8 @@ std::shared_ptr<camera_reader> capture_input::attach(const std::string& folder, 
 }
 
 void capture_input::follow(stage_context& context) {
-  const auto& at = source_.follows;
-  if (!at)
-    return;
-  numbering_.follow(*at);
-  if (at->frames > 0)
+  if (source_.follows && source_.follows->frames > 0)
     context.emit(numbering_.end_epoch());
-  ended_ = at->ended;
-  if (!source_.info.live)
-    skip_ = at->before + at->frames;
 }
 
 void capture_input::detach() {

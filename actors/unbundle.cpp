@@ -148,7 +148,7 @@ public:
   explicit unbundle_stage(const stage_plan& plan)
     : plan_(plan), order_(plan.graph->streams.size()), waits_(plan.graph->streams.size()) {
     for (auto s : plan.streams)
-      order_[s].emplace(s);
+      order_[s].emplace(s, plan.graph->streams[s].first_epoch);
   }
 
   void on_item(item i, stage_context& context) override {

@@ -17,7 +17,9 @@ namespace hyperframes {
 /// below has left; then the next one begins. Not thread-safe.
 class stream_order {
 public:
-  explicit stream_order(stream_index stream) : stream_(stream) {}
+  /// @param first_epoch those before it have left in an earlier run.
+  explicit stream_order(stream_index stream, std::uint32_t first_epoch = 0)
+    : stream_(stream), next_{first_epoch, 0} {}
 
   /// @returns frames that already had an outcome: 0 or 1.
   std::uint64_t add(std::shared_ptr<frame_result> r);

@@ -8,6 +8,7 @@
 #include "actors/trigger.hpp"
 #include "cameras/push.hpp"
 #include "graphs/check.hpp"
+#include "graphs/continuation.hpp"
 #include "graphs/found_facts.hpp"
 #include "graphs/nodes.hpp"
 #include "graphs/plan.hpp"
@@ -95,7 +96,7 @@ void add_silence(
 
 std::shared_ptr<capture_resource> cameras_of(
   const checked_graph& graph, const graph_plan& plan, const checked_stage& stage,
-  const graph_place& place, wired_graph& into) {
+  const graph_place& place, const graph_facts& facts, wired_graph& into) {
   auto resource = std::make_shared<capture_resource>();
   for (auto s : stage.streams) {
     const auto& stream = graph.streams[s];
@@ -118,6 +119,8 @@ std::shared_ptr<capture_resource> cameras_of(
     if (const auto at = std::ranges::find(place.streams, s, &captured_position::stream);
         at != place.streams.end())
       resource->sources.back().follows = *at;
+    else if (const auto& f = facts.streams[s]; f.first_epoch > 0 || f.frames_before > 0)
+      resource->sources.back().follows = captured_position{s, f.first_epoch, 0, f.frames_before};
   }
   return resource;
 }
@@ -130,6 +133,10 @@ trigger_of(const checked_stage& stage, const run_options& options, wired_graph& 
     given != options.triggers.end() ? given->second : std::make_shared<trigger_port>();
   into.triggers[stage.name] = resource->port;
   return resource;
+}
+
+std::uint32_t run_of(const run_options& options) {
+  return options.continued ? options.continued->run : options.run_number;
 }
 
 void need_network(const checked_stage& stage, const run_options& options) {
@@ -179,7 +186,9 @@ wired_graph wire_graph(
   wired_graph wired;
   // Of this run: graphs may be run again, and side by side.
   const auto facts = std::make_shared<graph_facts>(*plan.facts);
-  facts->run = options.run_number;
+  facts->run = run_of(options);
+  if (options.continued)
+    options.continued->put_into(*facts);
   facts->node = place.node;
   facts->hyperframes = std::make_shared<std::atomic<std::uint64_t>>(place.counted);
   const auto below = settlers_below(graph);
@@ -217,7 +226,7 @@ wired_graph wire_graph(
                            [e](const credit_message& c) { return c.edge == e; });
     }
     if (stage.kind->inputs.empty() && place.here[i])
-      w.plan.resource = cameras_of(graph, plan, stage, place, wired);
+      w.plan.resource = cameras_of(graph, plan, stage, place, *facts, wired);
     if (stage.kind->on_nodes == node_use::workers && !stage.nodes.empty() && place.here[i])
       w.plan.resource = placed(graph, stage, options, wired);
     if (stage.kind->name == "trigger")
@@ -227,6 +236,9 @@ wired_graph wire_graph(
       resource->call = call->second;
       w.plan.resource = std::move(resource);
     }
+    if (options.continued)
+      if (const auto file = options.continued->files.find(w.self); file != options.continued->files.end())
+        w.plan.resource = file->second;
     if (w.settles)
       for (auto s : stage.streams)
         wired.settlers_of_stream[s].push_back(w.self);
@@ -299,7 +311,7 @@ assembly::assembly(
   const checked_graph& graph, const graph_plan& plan, const run_options& options, executor& runs,
   bool threads)
   : runs_(runs), place_(place_of_coordinator(graph)),
-    wiring_(wire_graph(graph, plan, options, threads, place_)),
+    wiring_(wire_graph(graph, plan, options, threads, place_)), continued_(options.continued),
     ledger_(std::make_unique<ledger>(graph.stages.size(), wiring_.settlers_of_stream)),
     telemetry_(
       std::make_unique<telemetry>(graph.stages.size(), graph.edges.size(), graph.streams.size(),
@@ -308,7 +320,9 @@ assembly::assembly(
     telemetry_->tell({runs.time().now(), where, sentence, false});
   };
   add_pools(graph, plan, place_, *telemetry_, wiring_);
-  count_captured(wiring_, [accounts = ledger_.get()](const frame_meta& m) { accounts->captured(m.stream); });
+  count_captured(wiring_, [this](const frame_meta& m) {
+    captured({m.stream, m.epoch, m.frame_id, 1, outcome::lost, reason::none});
+  });
   std::vector<supervisor::member> members;
   for (auto& stage : wiring_.stages)
     members.push_back(
@@ -345,15 +359,22 @@ void assembly::place_parts(
     for (const auto* s : stages)
       o.order.stages.push_back(s->plan.name);
     o.stages = stages;
-    o.run = options.run_number;
+    o.run = run_of(options);
     o.receives = received_bytes(plan);
     const auto part = std::make_shared<remote_part>(
-      std::move(o), remote_part::home{runs_, *ledger_, *telemetry_, *supervisor_});
+      std::move(o), remote_part::home{
+                      runs_, [this](const outcome_range& r) { captured(r); }, *telemetry_, *supervisor_});
     for (const auto* s : stages)
       where[s->self] = part_of_[s->self] = part;
     parts_.push_back(part);
   }
   runs_.place(std::move(where));
+}
+
+void assembly::captured(const outcome_range& r) noexcept {
+  if (continued_)
+    continued_->announce(r.stream, {r.epoch, r.first + r.count - 1});
+  ledger_->captured(r.stream, r.count);
 }
 
 std::vector<stage_host*> assembly::hosts() const {

@@ -15,6 +15,7 @@
 
 namespace hyperframes {
 
+struct continuation;
 class node_network;
 class node_workers;
 class push_port;
@@ -34,6 +35,9 @@ struct run_options {
   std::uint32_t run_number = 0;
   /// Of a graph with stages on nodes: how they are reached.
   std::shared_ptr<node_network> network{};
+  /// What it goes on from, and where it says what it has captured (continuation.hpp); null: no later run
+  /// can go on from this one. For one run. Its run number is taken instead of `run_number`.
+  std::shared_ptr<const continuation> continued{};
 };
 
 /// Which of a graph's stages run in this process, and where they begin.
@@ -102,10 +106,13 @@ public:
 private:
   std::uint64_t held_frames(stage_index settler) const;
   void place_parts(const checked_graph& graph, const graph_plan& plan, const run_options& options);
+  /// A frame counts as captured once its id has come here; from any thread.
+  void captured(const outcome_range& frames) noexcept;
 
   placed_executor runs_;
   graph_place place_;
   wired_graph wiring_;
+  std::shared_ptr<const continuation> continued_;
   std::unique_ptr<ledger> ledger_;
   std::unique_ptr<telemetry> telemetry_;
   std::unique_ptr<supervisor> supervisor_;

@@ -83,7 +83,8 @@ const char* meaning_of(reason r) {
     "brought a worker down twice",
     "the stage that held it failed",
     "did not fit the reorder space",
-    "the process that held it died"};
+    "the process that held it died",
+    "the run that captured it was killed, and a later one went on"};
   static_assert(std::size(meanings) == reason_count);
   return meanings[static_cast<std::size_t>(r)];
 }

@@ -55,7 +55,7 @@ enum class control : std::uint8_t {
   ready, ///< said by the stage to itself: `start` is finished
 };
 
-/// How far a stream has come that is captured in another process.
+/// How far a stream has come that is captured in another process, or was in earlier runs.
 struct captured_position {
   stream_index stream = 0;
   std::uint32_t epoch = 0;  ///< the last one

@@ -39,8 +39,9 @@ enum class reason : std::uint8_t {
   stage_failed,   ///< failed: the stage that held it failed
   reorder,        ///< lost: did not fit the reorder space
   worker_lost,    ///< lost: the process that held it died
+  restart,        ///< lost: the run that captured it was killed, and a later one went on
 };
-inline constexpr std::size_t reason_count = 21;
+inline constexpr std::size_t reason_count = 22;
 const char* to_string(reason r);
 
 /// `count` frames of one stream with contiguous ids that share one outcome.

@@ -22,6 +22,17 @@ outcome_ranges frames_of(const item& i) {
   return frames.take();
 }
 
+/// Where a stream stands before the part has captured anything of it.
+captured_position begin_of(const stage_plan& plan, stream_index stream) {
+  captured_position at;
+  at.stream = stream;
+  if (plan.graph) {
+    at.epoch = plan.graph->streams[stream].first_epoch;
+    at.before = plan.graph->streams[stream].frames_before;
+  }
+  return at;
+}
+
 } // namespace
 
 part_account::part_account(const std::vector<const stage_wiring*>& stages) {
@@ -36,7 +47,7 @@ part_account::part_account(const std::vector<const stage_wiring*>& stages) {
         out_[e.edge] = {e, s->plan.streams, {}, {}};
     if (s->kind->inputs.empty())
       for (const auto stream : s->plan.streams)
-        sources_[stream].settlers = s->settlers;
+        sources_[stream] = {s->settlers, begin_of(s->plan, stream), {}};
   }
 }
 
@@ -225,8 +236,7 @@ void part_account::forget_passed_ends(stream_index stream) {
 std::vector<captured_position> part_account::positions() const {
   std::vector<captured_position> all;
   for (const auto& [stream, s] : sources_) {
-    captured_position p;
-    p.stream = stream;
+    auto p = s.begin;
     for (const auto& [epoch, frames] : s.frames) {
       p.before += p.frames;
       p.epoch = epoch;

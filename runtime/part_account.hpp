@@ -81,6 +81,7 @@ private:
   };
   struct source {
     std::vector<stage_index> settlers;
+    captured_position begin;
     std::map<std::uint32_t, std::uint64_t> frames; ///< by epoch
   };
 

@@ -39,6 +39,8 @@ struct stream_facts {
   bool attached = true; ///< its camera is there from the start
   std::int32_t priority = 0;
   std::vector<std::string> truth_labels;
+  std::uint32_t first_epoch = 0;   ///< of this run; those before were earlier runs'
+  std::uint64_t frames_before = 0; ///< that those have captured
 };
 
 struct group_facts {

@@ -26,7 +26,7 @@ stage_host::stage_host(stage_wiring wiring, const stage_surroundings& surroundin
     outcomes_(wiring_.settlers),
     restarts_(!wiring_.kind->outputs.empty() && !wiring_.settles) {
   if (wiring_.settles && !wiring_.kind->settles)
-    account_ = std::make_unique<settled_frames>();
+    keep_account_alone();
   for (const auto& e : wiring_.inputs) {
     boxes_.emplace_back(e.edge, e.limits);
     alarms_.emplace_back(e.limits.capacity);
@@ -156,12 +156,14 @@ void stage_host::give_complete_ends() {
     env_.listener.accounts_closed(wiring_.self);
 }
 
-/// An unbundle that has failed is not there to put outcomes in order; they are counted as they come.
+/// Where no unbundle puts outcomes in order, or one has failed, they are counted as they come.
 void stage_host::keep_account_alone() {
   account_ = std::make_unique<settled_frames>();
-  for (stream_index stream = 0; stream < emitted_.size(); ++stream)
-    if (emitted_[stream])
-      account_->begin_at(stream, emitted_[stream]->next);
+  for (const auto stream : wiring_.plan.streams) {
+    const bool has_emitted = stream < emitted_.size() && emitted_[stream];
+    account_->begin_at(stream, has_emitted ? emitted_[stream]->next
+                                           : frame_position{wiring_.plan.graph->streams[stream].first_epoch, 0});
+  }
   for (const auto& end : ends_given_)
     account_->add(end);
 }

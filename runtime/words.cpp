@@ -15,7 +15,7 @@ const char* to_string(reason r) {
     "none",         "late",      "stride",         "every", "untriggered", "pool_empty",
     "edge_full",    "unmatched", "incomplete_set", "stale", "stopped",     "deadline",
     "ttl",          "corrupt",   "no_memory",      "pack",  "inference",   "quarantined",
-    "stage_failed", "reorder",   "worker_lost"};
+    "stage_failed", "reorder",   "worker_lost",    "restart"};
   return names[static_cast<std::size_t>(r)];
 }
 

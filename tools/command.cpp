@@ -164,6 +164,9 @@ int run_with(int argc, char** argv) {
   add_graph(*run_verb, running.graph);
   run_verb->add_option("--duration", length, "Drain after this much time")->type_name("TIME");
   run_verb->add_option("--summary", summary, "Write the summary as JSON; - is the standard output, and nothing else goes there")->type_name("FILE");
+  run_verb->add_flag("--continue", running.goes_on,
+                     "Go on in the result files of the run before, ended or killed: what it captured and has no "
+                     "line ends as lost, each stream begins a new epoch; nothing there yet: begin");
   run_verb->add_flag("--quiet", running.quiet, "No progress line, no summary, errors only");
   std::string control_path;
   run_verb->add_option("--control", control_path, "Take requests from a socket file with this path; see the command control")

@@ -65,6 +65,7 @@ struct run_arguments {
   std::optional<duration> length;   ///< drains after this much time
   std::optional<std::string> summary_file; ///< `-`: standard output, where no sink writes to it
   std::optional<std::string> control;      ///< a socket file that takes requests
+  bool goes_on = false; ///< where the run before ended
   bool virtual_clock = false;
   bool quiet = false;
 };

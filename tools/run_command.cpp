@@ -1,3 +1,4 @@
+#include "graphs/continuation.hpp"
 #include "graphs/files.hpp"
 #include "graphs/values.hpp"
 #include "runtime/net/node_network.hpp"
@@ -203,9 +204,17 @@ int run(const run_arguments& arguments) {
   run_options options;
   options.on_event = [&line](const event& e) { line.tell(e); };
   if (arguments.virtual_clock) {
+    if (arguments.goes_on)
+      throw failure(make_error(errc::graph_invalid, "--continue",
+                               "is for real time: on the virtual clock a run is the same each time, so run it "
+                               "from its beginning"));
     const auto until = arguments.length ? graph_time{*arguments.length} : never;
     return report(g, run_virtually(g, until, std::move(options)), arguments, line, 0);
   }
+  options.continued = continue_run(g.checked(), arguments.goes_on);
+  if (options.continued)
+    for (const auto& sentence : options.continued->news)
+      line.tell({{}, "run", sentence, false});
   if (!g.checked().nodes.empty())
     options.network = std::make_shared<node_network>(
       tls_of(arguments.tls, coordinator_name), [&line](const std::string& sentence) {

@@ -1,3 +1,4 @@
+#include "actors/sinks/announced.hpp"
 #include "actors/sinks/any_item.hpp"
 #include "actors/sinks/item_json.hpp"
 #include "actors/sinks/line_file.hpp"
@@ -15,10 +16,19 @@ public:
     : json_(plan.graph, {plan.config->flag("raw"),
                          static_cast<std::uint64_t>(plan.config->integer("raw_limit"))}),
       file_(sink_path(plan)), ends_(plan.streams, plan.settles), flush_(plan.config->time("flush")),
-      outcomes_(plan.config->flag("outcomes")) {}
+      outcomes_(plan.config->flag("outcomes")),
+      kept_(std::dynamic_pointer_cast<const announced_resource>(plan.resource)) {}
 
   bool start(stage_context&) override {
-    file_.open();
+    file_.open_at_end();
+    // In this order: at no moment does what an earlier run kept stand beside another one's lines.
+    if (!kept_ || !kept_->goes_on) {
+      if (file_.is_regular())
+        forget_announced(file_.path());
+      file_.truncate();
+    }
+    if (kept_)
+      kept_->file->begin();
     return true;
   }
 
@@ -55,6 +65,8 @@ private:
   /// Closes the file behind the last line; before that, sees to it that a line waits in memory for
   /// `flush` at most. What comes after the end is written at once.
   void settle_down(bool was_empty, stage_context& context) {
+    if (kept_)
+      kept_->file->check();
     if (ends_.all_over()) {
       file_.close();
       context.done();
@@ -70,6 +82,7 @@ private:
   stream_ends ends_;
   duration flush_;
   bool outcomes_;
+  std::shared_ptr<const announced_resource> kept_; ///< null: no later run can go on from this one
 };
 
 } // namespace
@@ -82,7 +95,8 @@ stage_description describe_jsonl() {
   d.parameters = {
     {.name = "path",
      .type = parameter_type::text,
-     .help = "The file, replaced where it exists; `-` is the standard output.",
+     .help = "The file, replaced where it exists, but for a run that goes on (`run --continue`); `-` is the "
+             "standard output.",
      .required = true},
     {.name = "flush",
      .type = parameter_type::duration,

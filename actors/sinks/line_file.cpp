@@ -40,6 +40,11 @@ line_file::line_file(std::string path) : path_(std::move(path)) {
   buffer_.reserve(block_bytes + block_bytes / 4);
 }
 
+line_file::line_file(std::string path, int descriptor) : line_file(std::move(path)) {
+  descriptor_ = descriptor;
+  regular_ = true;
+}
+
 line_file::~line_file() {
   if (descriptor_ >= 0)
     ::close(descriptor_);
@@ -51,19 +56,23 @@ void line_file::fail(const char* doing, int code) const {
 }
 
 void line_file::open() {
-  reopen(0);
+  open_at_end();
+  truncate();
+}
+
+void line_file::truncate() {
   if (regular_ && ::ftruncate(descriptor_, 0) != 0)
     fail("cannot be emptied", errno);
 }
 
-void line_file::reopen(int flags) {
+void line_file::open_at_end() {
   if (path_ == "-") {
     descriptor_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     if (descriptor_ < 0)
       fail("cannot be opened", errno);
     return;
   }
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666);
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0666);
   if (descriptor_ < 0)
     fail("cannot be opened", errno);
   struct stat facts {};
@@ -85,7 +94,7 @@ void line_file::flush() {
   if (buffer_.empty())
     return;
   if (descriptor_ < 0)
-    reopen(O_APPEND);
+    open_at_end();
   write_all(buffer_);
   buffer_.clear();
 }

@@ -22,6 +22,8 @@ class line_file {
 public:
   /// @param path a file that is replaced; "-" is the standard output.
   explicit line_file(std::string path);
+  /// Takes over a regular file that is open for appending, and locked.
+  line_file(std::string path, int descriptor);
   line_file(const line_file&) = delete;
   line_file& operator=(const line_file&) = delete;
   /// Closes without writing what is left: whoever wants it written calls `close`, which can fail.
@@ -29,6 +31,10 @@ public:
 
   /// Makes the file, or empties it. A regular file is locked (flock) against another writer.
   void open();
+  /// The same in two steps: nothing of the file is lost before the second.
+  void open_at_end();
+  void truncate();
+  bool is_regular() const { return regular_; } ///< of an open one: no pipe, device or standard output
   bool is_open() const { return descriptor_ >= 0; }
 
   std::string& line() { return buffer_; }
@@ -41,7 +47,6 @@ public:
   const std::string& path() const { return path_; }
 
 private:
-  void reopen(int flags);
   void write_all(std::string_view block);
   [[noreturn]] void fail(const char* doing, int code) const;
 

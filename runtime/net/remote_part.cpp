@@ -212,7 +212,7 @@ std::uint64_t remote_part::state::held(stage_index settler) const {
 
 void remote_part::state::count(const part_account::ranges& fresh) {
   for (const auto& r : fresh)
-    here_.accounts.captured(r.stream, r.count);
+    here_.captured(r);
 }
 
 void remote_part::state::take(stage_parcel p, posts& out) {

@@ -1,11 +1,12 @@
 #pragma once
 
-#include "runtime/ledger.hpp"
+#include "runtime/outcome.hpp"
 #include "runtime/net/node_network.hpp"
 #include "runtime/placed_executor.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -33,7 +34,7 @@ public:
   /// What stands in this process; outlives the part.
   struct home {
     executor& runs;
-    ledger& accounts;
+    std::function<void(const outcome_range&)> captured; ///< counts frames with contiguous ids
     telemetry& numbers;
     state_listener& listener;
   };

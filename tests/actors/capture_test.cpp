@@ -416,3 +416,45 @@ TEST_CASE("cameras tell once that frames are there, until the stage has taken th
   CHECK(frames() == 3 * count);
   stage->drain(context);
 }
+
+TEST_CASE("a stream that others have captured so far ends behind them, also where it is stopped before it ran") {
+  struct row {
+    captured_position follows;
+    bool runs;
+    std::vector<std::string> ends;
+  };
+  const row rows[] = {
+    {{0, 4, 0, 9}, false, {"4: 0 last"}}, // an earlier run
+    {{0, 4, 7, 9}, false, {"4: 7 last"}}, // another process, in the middle of an epoch
+    {{0, 4, 7, 9}, true, {"4: 7", "5: 0 last"}},
+    {{0, 4, 0, 9}, true, {"4: 0 last"}},
+    {{0, 4, 7, 9, true}, false, {}}, // has ended
+  };
+  for (const auto& r : rows) {
+    auto resource = std::make_shared<capture_resource>();
+    capture_resource::source source{
+      0, camera_info{}, [] { return std::make_unique<woken_camera>(std::make_shared<woken_camera::shared>()); }};
+    source.follows = r.follows;
+    source.attached = false;
+    resource->sources.push_back(std::move(source));
+    resource->captured = [](const frame_meta&) {};
+    auto plan = plan_with(describe_capture(), {}, cameras(1, 1, true));
+    plan.resource = resource;
+    fake_context context;
+    const auto stage = describe_capture().make(plan);
+    if (r.runs) {
+      stage->run(context);
+      stage->drain(context);
+    } else {
+      outcome_batch none;
+      stage->give_up(outcome::dropped, reason::stopped, none);
+      stage->run(context);
+    }
+    std::vector<std::string> ends;
+    for (const auto& sent : context.sent)
+      if (const auto* end = std::get_if<stream_end>(&sent))
+        ends.push_back(
+          std::to_string(end->epoch) + ": " + std::to_string(end->frames) + (end->last_epoch ? " last" : ""));
+    CHECK(ends == r.ends);
+  }
+}

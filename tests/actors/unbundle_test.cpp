@@ -82,6 +82,16 @@ TEST_CASE("a stream without frames closes at once") {
   CHECK(order.closed());
 }
 
+TEST_CASE("a stream that goes on begins with its first epoch; those before have left") {
+  stream_order order{0, 4};
+  CHECK(order.add(result_of(0, 3)) == 1);
+  order.add(result_of(0, 4));
+  CHECK(drain(order) == words{"4:0"});
+  order.add(stream_end{0, 4, 1, true});
+  CHECK(drain(order) == words{"end 4"});
+  CHECK(order.closed());
+}
+
 TEST_CASE("what is given up on becomes lost, once") {
   stream_order order{0};
   order.add(result_of(3));

@@ -143,6 +143,27 @@ TEST_CASE("whoever follows knows where each stream stands") {
   CHECK(at(1) == "0:0 after 0");
 }
 
+TEST_CASE("a run that goes on begins where the one before stood") {
+  graph g;
+  auto facts = std::make_shared<graph_facts>();
+  facts->streams.resize(2);
+  facts->streams[1].first_epoch = 3;
+  facts->streams[1].frames_before = 40;
+  g.stages[source].plan.graph = facts;
+  auto a = g.cameras();
+  auto at = a.positions().at(1);
+  CHECK(at.stream == 1);
+  CHECK(at.epoch == 3);
+  CHECK(at.frames == 0);
+  CHECK(at.before == 40);
+  a.captured({1, 3, 0, 2, outcome::lost, reason::none});
+  at = a.positions().at(1);
+  CHECK(at.epoch == 3);
+  CHECK(at.frames == 2);
+  CHECK(at.before == 40);
+  CHECK(a.positions().at(0).epoch == 0);
+}
+
 TEST_CASE("credit of what a part had is owed to those above, and its own goes on to whoever follows") {
   const graph g;
   auto a = g.schedule();
