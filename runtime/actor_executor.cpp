@@ -32,6 +32,7 @@ actor_runtime::actor_runtime(std::size_t threads) : state_(std::make_unique<stat
   state_->config.set("caf.scheduler.max-threads", static_cast<std::int64_t>(threads));
   state_->config.set("caf.logger.console.verbosity", "quiet");
   state_->system = std::make_unique<caf::actor_system>(state_->config);
+  forget_system();
 }
 
 actor_runtime::~actor_runtime() = default;
@@ -163,6 +164,7 @@ void actor_executor::open(const std::vector<stage_host*>& hosts, telemetry& numb
     });
     s.actors[at] = std::move(actor);
   }
+  forget_system();
   state_->numbers = &numbers;
   state_->guard = std::thread{[s = state_.get()] { s->watch(); }};
 }

@@ -8,6 +8,7 @@
 #include <caf/event_based_actor.hpp>
 #include <caf/exit_reason.hpp>
 #include <caf/init_global_meta_objects.hpp>
+#include <caf/logger.hpp>
 #include <caf/send.hpp>
 #include <caf/typed_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -36,6 +37,14 @@ void tell_later(const Handle& to, std::chrono::nanoseconds delay, Ts&&... values
   caf::anon_mail(std::forward<Ts>(values)...).urgent().delay(delay).send(to);
 #else
   caf::delayed_anon_send<caf::message_priority::high>(to, delay, std::forward<Ts>(values)...);
+#endif
+}
+
+/// A thread that has made a system, or spawned in one, keeps its logger until it ends, and the end of
+/// the system waits for that: for ever, where the thread lives on. To be called behind both.
+inline void forget_system() {
+#if CAF_VERSION < 10000
+  caf::logger::set_current_actor_system(nullptr);
 #endif
 }
 

@@ -345,3 +345,16 @@ TEST_CASE("a program that pushes learns that the graph has ended") {
   CHECK(results.count() == summary.ledger.captured);
   check_ledger(summary);
 }
+
+TEST_CASE("a graph may end on another thread than it began on, which lives on") {
+  collected_results results;
+  auto run = std::make_unique<running>(
+    graph::from_text(chain(file_camera("cam", 16))), calling({{"program", results.taker()}}));
+  run_summary summary;
+  std::thread{[&] {
+    summary = run->finish();
+    run = nullptr;
+  }}.join();
+  CHECK(results.count() == 16);
+  check_ledger(summary);
+}
