@@ -40,6 +40,9 @@ node_calls::call(std::uint32_t seat, const batch& work, std::optional<worker_fau
   lock.lock();
   told_.wait(lock, [&] { return mine->answer || !mine->failed.empty(); });
   waiting_.erase(ticket);
+  // Who has answered reads no more, and who is gone has no loans. Its word that it has let go comes
+  // later, on the other lane; until then the bundlers would miss the tensor, which none of them counts.
+  contents.take_back();
   if (!mine->answer)
     throw worker_lost(mine->failed, lost_by::node);
   return std::move(*mine->answer);

@@ -34,7 +34,7 @@ public:
   content_sender(loan_book* loans, borrower_id borrower) : loans_(loans), borrower_(borrower) {}
   content_place add(const buffer_ref& buffer, std::uint64_t offset, std::uint64_t bytes);
   std::vector<bulk_part> take_bulk() { return std::move(bulk_); }
-  /// Takes back what was lent: the message was not sent.
+  /// Takes back what was lent: the message was not sent, or its receiver reads no more.
   void take_back();
 
 private:

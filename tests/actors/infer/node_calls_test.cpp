@@ -119,3 +119,32 @@ TEST_CASE("what a lost node was at is its; what had not begun is nobody's") {
   s.link->sent.clear(); // as the link does that is down
   CHECK(pool.in_use() == 0);
 }
+
+TEST_CASE("a tensor that was lent is back when its call is over, before the node says so") {
+  buffer_pool pool{1, 256, nullptr, shared_backing()};
+  for (const bool cut : {false, true}) {
+    INFO(cut);
+    setting_out s;
+    s.calls.received(lane::control, write_word(batch_message::borrows), {});
+    std::size_t in_use = 1;
+    std::thread caller{[&] {
+      try {
+        s.calls.call(0, one_slot(pool), {});
+      } catch (const worker_lost&) {
+      }
+      in_use = pool.in_use();
+    }};
+    batch_answer answer;
+    answer.ticket = s.link->next_call();
+    receive_memory none;
+    if (cut)
+      s.calls.down("it is cut off");
+    else
+      s.calls.received(lane::data, write_answer(answer, none).head, {});
+    caller.join();
+    CHECK(in_use == 0);
+    // What the node says then is nothing new.
+    s.calls.received(lane::control, write_loans(std::vector<std::uint64_t>{1}), {});
+    CHECK(s.calls.lent() == 0);
+  }
+}
