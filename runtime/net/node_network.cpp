@@ -3,6 +3,7 @@
 #include "runtime/net/node_session.hpp"
 #include "runtime/net/node_wire.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <condition_variable>
@@ -247,12 +248,17 @@ expected<node_address> read_node_address(const std::string& text) {
 }
 
 struct node_network::state {
-  state(std::optional<tls_files> tls, std::function<void(const std::string&)> on_rejected)
-    : hub(settings_of(std::move(tls)), std::move(on_rejected)) {}
+  state(
+    std::optional<tls_files> tls, std::function<void(const std::string&)> on_rejected,
+    std::chrono::milliseconds dead_after)
+    : hub(settings_of(std::move(tls), dead_after), std::move(on_rejected)) {}
 
-  static link_settings settings_of(std::optional<tls_files> tls) {
+  static link_settings
+  settings_of(std::optional<tls_files> tls, std::chrono::milliseconds dead_after) {
     link_settings s;
     s.tls = std::move(tls);
+    s.heartbeat = std::min(s.heartbeat, dead_after / 4);
+    s.dead_after = dead_after;
     return s;
   }
   expected<std::shared_ptr<node_end>>
@@ -273,8 +279,9 @@ struct node_network::state {
 };
 
 node_network::node_network(
-  std::optional<tls_files> tls, std::function<void(const std::string&)> on_rejected)
-  : state_(std::make_shared<state>(std::move(tls), std::move(on_rejected))) {}
+  std::optional<tls_files> tls, std::function<void(const std::string&)> on_rejected,
+  std::chrono::milliseconds dead_after)
+  : state_(std::make_shared<state>(std::move(tls), std::move(on_rejected), dead_after)) {}
 
 node_network::~node_network() = default;
 

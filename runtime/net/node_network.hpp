@@ -47,8 +47,11 @@ public:
   /// @param tls none: without encryption and authentication, on loopback addresses only. Throws
   /// `failure` where the files are wrong.
   /// @param on_rejected as `link_hub`'s.
+  /// @param dead_after of links (link_settings), at least 4 ms; heartbeats come four times as often,
+  /// or each 500 ms. Both ends of a link need the same.
   explicit node_network(
-    std::optional<tls_files> tls, std::function<void(const std::string&)> on_rejected = {});
+    std::optional<tls_files> tls, std::function<void(const std::string&)> on_rejected = {},
+    std::chrono::milliseconds dead_after = link_settings{}.dead_after);
   ~node_network();
   node_network(const node_network&) = delete;
   node_network& operator=(const node_network&) = delete;

@@ -36,21 +36,6 @@ std::vector<std::byte> header(
   return bytes;
 }
 
-/// Two hubs, and a link between them through a relay.
-struct relayed {
-  explicit relayed(link_settings settings = {}) : opening(settings), accepting(settings) {
-    relay.to(accepting.listen("127.0.0.1", 0));
-    at_b = accepting.accept(id_of(1), b);
-    at_a = opening.connect("127.0.0.1", relay.port(), id_of(1), a);
-  }
-  heard& opener() { return *a; }
-
-  test::relay relay;
-  std::shared_ptr<heard> a = std::make_shared<heard>(), b = std::make_shared<heard>();
-  link_hub opening, accepting;
-  std::shared_ptr<hyperframes::link> at_a, at_b; // unistd.h has a link too
-};
-
 const link_settings quick{
   .heartbeat = milliseconds{20}, .dead_after = milliseconds{200}, .first_pause = milliseconds{1}};
 const std::string stands_still =
@@ -243,23 +228,17 @@ TEST_CASE("heartbeats keep a link that has nothing to say") {
 }
 
 TEST_CASE("a network that is slow is not dead: a message may take longer than dead_after") {
-  const link_settings settings{.heartbeat = milliseconds{20}, .dead_after = milliseconds{1500}};
-  const auto a = std::make_shared<heard>(), b = std::make_shared<heard>(1, 1 << 20);
-  relay between;
-  link_hub opening{settings}, accepting{settings};
-  between.to(accepting.listen("127.0.0.1", 0));
-  const auto at_b = accepting.accept(id_of(1), b);
-  const auto at_a = opening.connect("127.0.0.1", between.port(), id_of(1), a);
-  REQUIRE(a->wait_up());
-  REQUIRE(b->wait_up());
+  relayed r{{.heartbeat = milliseconds{20}, .dead_after = milliseconds{1500}}, 1, 1 << 20};
+  REQUIRE(r.a->wait_up());
+  REQUIRE(r.b->wait_up());
   // 1 MB takes 3 s.
-  between.drip((1 << 20) / 150, milliseconds{20});
+  r.relay.drip((1 << 20) / 150, milliseconds{20});
   buffer_pool pool{1, 1 << 20};
   const auto sent = drawn(pool.acquire(), 1 << 20, 1);
-  at_a->send(a->incarnation(), lane::data, {}, {sent});
-  REQUIRE(b->wait_messages(1));
-  CHECK(same(b->messages()[0].bulk.at(0), sent));
-  for (const auto& end : {a, b})
+  r.at_a->send(r.a->incarnation(), lane::data, {}, {sent});
+  REQUIRE(r.b->wait_messages(1));
+  CHECK(same(r.b->messages()[0].bulk.at(0), sent));
+  for (const auto& end : {r.a, r.b})
     for (const auto& why : end->downs())
       FAIL_CHECK(why);
 }

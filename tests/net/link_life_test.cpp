@@ -36,35 +36,30 @@ TEST_CASE("a large message under way holds up no small one") {
   // comes.
   link_settings settings;
   settings.dead_after = std::chrono::minutes{2};
-  relay between;
-  const auto a = std::make_shared<heard>(), b = std::make_shared<heard>(64, 1 << 20);
-  link_hub opening{settings}, accepting{settings};
-  between.to(accepting.listen("127.0.0.1", 0));
-  const auto at_b = accepting.accept(id_of(1), b);
-  const auto at_a = opening.connect("127.0.0.1", between.port(), id_of(1), a);
-  REQUIRE(a->wait_up());
-  REQUIRE(b->wait_up());
-  between.pass_each(100'000);
+  relayed r{settings, 64, 1 << 20};
+  REQUIRE(r.a->wait_up());
+  REQUIRE(r.b->wait_up());
+  r.relay.pass_each(100'000);
   constexpr unsigned count = 32;
   buffer_pool pool{count, 1 << 20};
   std::vector<bulk_part> sent;
   for (unsigned i = 0; i < count; ++i) {
     sent.push_back(drawn(pool.acquire(), 1 << 20, i));
-    at_a->send(a->incarnation(), lane::data, {}, {sent.back()});
+    r.at_a->send(r.a->incarnation(), lane::data, {}, {sent.back()});
   }
   for (int i = 0; i < 100; ++i) {
-    at_a->send(a->incarnation(), lane::control, bytes_of("there"));
-    at_b->send(b->incarnation(), lane::control, bytes_of("back"));
+    r.at_a->send(r.a->incarnation(), lane::control, bytes_of("there"));
+    r.at_b->send(r.b->incarnation(), lane::control, bytes_of("back"));
   }
-  REQUIRE(a->wait_messages(100));
-  REQUIRE(b->wait_messages(100));
-  for (const auto& m : b->messages())
+  REQUIRE(r.a->wait_messages(100));
+  REQUIRE(r.b->wait_messages(100));
+  for (const auto& m : r.b->messages())
     CHECK(m.on == lane::control);
-  CHECK(at_a->queued_bytes() > 0);
-  between.pass_all();
-  REQUIRE(b->wait_messages(100 + count));
+  CHECK(r.at_a->queued_bytes() > 0);
+  r.relay.pass_all();
+  REQUIRE(r.b->wait_messages(100 + count));
   for (unsigned i = 0; i < count; ++i)
-    CHECK(same(b->messages()[100 + i].bulk.at(0), sent[i]));
+    CHECK(same(r.b->messages()[100 + i].bulk.at(0), sent[i]));
 }
 
 TEST_CASE("it does not matter which end is there first") {

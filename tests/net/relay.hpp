@@ -77,6 +77,10 @@ public:
   bool wait_passed() {
     return eventually([this] { return used_up_.load(); });
   }
+  /// What comes from now on passes so much later.
+  void delay(std::chrono::milliseconds by) {
+    on_thread([this, by] { delay_ = by; });
+  }
   /// Ends all connections; new ones are taken.
   void cut() {
     on_thread([this] {
@@ -92,14 +96,18 @@ private:
   static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
   struct direction {
-    tcp::socket *from, *to;
+    explicit direction(const tcp::socket::executor_type& on) : later(on) {}
+    tcp::socket *from = nullptr, *to = nullptr;
+    boost::asio::steady_timer later;
     std::array<char, 1 << 16> bytes;
     std::size_t held = 0; ///< read and not passed on
     std::int64_t left = unlimited;
     bool stalled = false; ///< holds bytes that may not pass
   };
   struct joint {
-    explicit joint(tcp::socket s) : one(std::move(s)), other(one.get_executor()) {
+    explicit joint(tcp::socket s)
+      : one(std::move(s)), other(one.get_executor()),
+        directions{direction{one.get_executor()}, direction{one.get_executor()}} {
       directions[0].from = directions[1].to = &one;
       directions[0].to = directions[1].from = &other;
     }
@@ -107,6 +115,8 @@ private:
       boost::system::error_code ignored;
       one.close(ignored);
       other.close(ignored);
+      for (auto& d : directions)
+        d.later.cancel();
     }
     tcp::socket one, other;
     std::array<direction, 2> directions;
@@ -158,7 +168,13 @@ private:
         if (e)
           return j->close();
         d.held = n;
-        forward(j, d);
+        if (delay_.count() == 0)
+          return forward(j, d);
+        d.later.expires_after(delay_);
+        d.later.async_wait([this, j, &d](boost::system::error_code cut) {
+          if (!cut)
+            forward(j, d);
+        });
       });
   }
   /// Passes on what may pass of what is held.
@@ -194,9 +210,27 @@ private:
   std::uint16_t port_ = 0, to_ = 0;
   std::int64_t left_ = unlimited, each_ = unlimited; ///< by the thread alone, as is `joined_`
   std::list<joint_ptr> joined_;
+  std::chrono::milliseconds delay_{0}; ///< by the thread alone
   std::atomic<bool> used_up_{false};
   std::atomic<std::uint64_t> passed_{0};
   std::thread thread_;
+};
+
+/// Two hubs, and a link between them through a relay.
+struct relayed {
+  /// @param slots of the acceptor's pool, of `slot_bytes` each.
+  explicit relayed(
+    const link_settings& settings = {}, std::size_t slots = 8, std::size_t slot_bytes = 1 << 16)
+    : b(std::make_shared<heard>(slots, slot_bytes)), opening(settings), accepting(settings) {
+    relay.to(accepting.listen("127.0.0.1", 0));
+    at_b = accepting.accept(id_of(1), b);
+    at_a = opening.connect("127.0.0.1", relay.port(), id_of(1), a);
+  }
+
+  test::relay relay;
+  std::shared_ptr<heard> a = std::make_shared<heard>(), b;
+  link_hub opening, accepting;
+  std::shared_ptr<hyperframes::link> at_a, at_b; // unistd.h has a link too
 };
 
 } // namespace hyperframes::test

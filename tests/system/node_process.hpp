@@ -24,11 +24,11 @@ inline certificate_folder make_certificates(const test_folder& folder) {
 /// `hyperframes node`, found at a port of its own.
 class node_process {
 public:
-  /// @param port "0": any that is free. @param more arguments.
+  /// @param port "0": any that is free. @param more arguments. @param under a command that starts it.
   node_process(
     const test_folder& folder, const std::string& name, const std::string& port = "0",
-    const std::vector<std::string>& more = {})
-    : name_(name), run_(arguments(name, port, more), folder.path()) {
+    const std::vector<std::string>& more = {}, const std::vector<std::string>& under = {})
+    : name_(name), run_(arguments(name, port, more, under), folder.path()) {
     const std::string before = " at 127.0.0.1:";
     REQUIRE_MESSAGE(
       run_.wait_until([&] { return run_.err().find(before) != std::string::npos; }), run_.err());
@@ -51,10 +51,13 @@ public:
 
 private:
   static std::vector<std::string> arguments(
-    const std::string& name, const std::string& port, const std::vector<std::string>& more) {
-    std::vector<std::string> words{
+    const std::string& name, const std::string& port, const std::vector<std::string>& more,
+    const std::vector<std::string>& under) {
+    auto words = under;
+    const std::vector<std::string> command{
       HYPERFRAMES_COMMAND,  "node", "--listen", "127.0.0.1:" + port, "--name", name, "--folder",
       HYPERFRAMES_TEST_DATA};
+    words.insert(words.end(), command.begin(), command.end());
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
