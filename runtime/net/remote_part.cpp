@@ -343,6 +343,8 @@ bool remote_part::state::ask(std::size_t node) {
   const auto t = std::make_shared<turn>(weak_from_this(), options_.receives);
   auto made =
     options_.network->deploy(options_.nodes[node].second, options_.order, t, answer_patience);
+  if (made)
+    t->connection = (*made)->connection(); // without the lock: `joined` is called under one of the link's
   {
     const std::lock_guard lock{mutex_};
     if (!made) {
@@ -351,7 +353,6 @@ bool remote_part::state::ask(std::size_t node) {
     }
     if (phase_ != phase::seeking)
       return false;
-    t->connection = (*made)->connection();
     phase_ = phase::joining;
     turn_ = t;
     deployment_ = *made;
