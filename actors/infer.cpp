@@ -202,7 +202,9 @@ private:
   }
 
   void submit(worker_pool::assignment& next, stage_context& context) {
-    auto takes = resource_->loaded->simulated_time(next.work->slots);
+    std::optional<duration> takes;
+    if (resource_->loaded)
+      takes = resource_->loaded->simulated_time(next.work->slots);
     std::optional<worker_fault_kind> fault;
     if (const auto* f = fault_at(faults_, next.work->number, next.tries)) {
       fault = f->kind;

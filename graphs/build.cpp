@@ -10,6 +10,7 @@
 #include "graphs/check.hpp"
 #include "graphs/continuation.hpp"
 #include "graphs/found_facts.hpp"
+#include "graphs/node_look.hpp"
 #include "graphs/nodes.hpp"
 #include "graphs/plan.hpp"
 #include "runtime/defaults.hpp"
@@ -146,32 +147,25 @@ void need_network(const checked_stage& stage, const run_options& options) {
                                "set run_options::network"));
 }
 
-/// What a node needs to read this graph.
-deployment_order order_of(const checked_graph& graph) {
-  deployment_order order;
-  order.graph = graph.source.name;
-  order.text = graph.source.text;
-  order.overrides = graph.source.options.overrides;
-  const auto& environment = graph.source.options.environment;
-  order.environment.assign(environment.begin(), environment.end());
-  return order;
-}
-
 /// The stage's model with its workers on nodes.
 std::shared_ptr<model_resource> placed(
   const checked_graph& graph, const checked_stage& stage, const run_options& options,
   wired_graph& into) {
   need_network(stage, options);
-  const auto& here = dynamic_cast<const model_resource&>(*stage.resource);
+  auto resource = std::make_shared<model_resource>();
+  if (const auto* here = dynamic_cast<const model_resource*>(stage.resource.get()))
+    *resource = *here;
+  else // only nodes have the model
+    static_cast<stage_resource&>(*resource) = *stage.resource;
   node_workers_options o;
   o.network = options.network;
   for (const auto n : stage.nodes)
     o.nodes.push_back({graph.nodes[n].name, graph.nodes[n].at});
   o.stage = stage.name;
   o.order = order_of(graph);
-  o.tensor = *here.tensor;
+  o.tensor = *resource->tensor;
+  o.model = resource->summary;
   o.tell = [tell = into.tell, name = stage.name](const std::string& sentence) { (*tell)(name, sentence); };
-  auto resource = std::make_shared<model_resource>(here);
   const auto workers = make_node_workers(std::move(o));
   resource->elsewhere = workers;
   into.workers.push_back(workers);

@@ -313,8 +313,11 @@ read_result check_document(
     check_places(check);
   if (result.faults.empty())
     result.graph = std::move(check.graph);
-  else
+  else {
+    if (options.network)
+      leave_to_nodes(check.graph);
     check_resources(check.graph, result.faults);
+  }
   sort_faults(result.faults);
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include "actors/infer.hpp"
 #include "graphs/check.hpp"
+#include "graphs/nodes.hpp"
 #include "graphs/parameters.hpp"
 #include "graphs/plan.hpp"
 #include "graphs/text_table.hpp"
@@ -150,6 +151,17 @@ std::string explain_edge(const checked_graph& graph, const graph_plan& plan, std
   return table.text();
 }
 
+/// "runs on node a (10.0.0.2:4100), or on b (10.0.0.3:4100) where that is gone".
+std::string place_in_words(const checked_graph& graph, const checked_stage& s) {
+  std::vector<std::string> nodes;
+  for (const auto n : s.nodes)
+    nodes.push_back(graph.nodes[n].name + " (" + graph.nodes[n].at.to_string() + ')');
+  const auto list = join_words(nodes, runs_elsewhere(s) ? " or " : " and ");
+  return runs_elsewhere(s)
+           ? "runs in another process, on node " + list + (nodes.size() > 1 ? ", the first that takes it" : "")
+           : "its workers are in other processes, on node " + list;
+}
+
 std::string explain_stage(const checked_graph& graph, const graph_plan& plan, std::size_t i) {
   const auto& s = graph.stages[i];
   std::string result =
@@ -157,6 +169,8 @@ std::string explain_stage(const checked_graph& graph, const graph_plan& plan, st
   result += wrap(s.kind->summary, 2);
   if (s.resource)
     result += wrap(s.resource->summary, 2);
+  if (!s.nodes.empty())
+    result += wrap(place_in_words(graph, s), 2);
   for (const auto e : s.inputs)
     result += explain_edge(graph, plan, e);
   text_table table;

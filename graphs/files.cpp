@@ -196,8 +196,16 @@ std::string special_kind(const fs::path& path) {
   return fs::is_directory(path, ignored) ? "a directory" : kind_of_special_file(path);
 }
 
+bool is_here(const checked_graph& graph, const checked_stage& stage) {
+  return std::ranges::all_of(files_of(stage, graph.folder), [](const graph_file& file) {
+    return problem_of_reading(file).empty();
+  });
+}
+
 void check_files(checked_graph& graph, std::vector<fault>& faults) {
-  const auto check = [&](auto& part) {
+  const auto check = [&](auto& part, bool was_looked_at) {
+    if (was_looked_at)
+      return;
     for (const auto& file : files_of(part, graph.folder))
       if (const auto problem = problem_of_reading(file); !problem.empty()) {
         faults.push_back({file.mark, file.what + " names '" + file.written + '\'' + problem});
@@ -205,8 +213,10 @@ void check_files(checked_graph& graph, std::vector<fault>& faults) {
       }
   };
   output_check{graph, faults}.run(); // before what cannot be read is no longer sound
-  std::ranges::for_each(graph.streams, check);
-  std::ranges::for_each(graph.stages, check);
+  for (auto& s : graph.streams)
+    check(s, s.info.has_value());
+  for (auto& s : graph.stages)
+    check(s, s.resource != nullptr);
 }
 
 } // namespace hyperframes

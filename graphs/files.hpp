@@ -31,9 +31,13 @@ std::string identity_of(const std::filesystem::path& path);
 /// is not there.
 std::string special_kind(const std::filesystem::path& path);
 
+/// True where the stage can read here what it names.
+bool is_here(const checked_graph& graph, const checked_stage& stage);
+
 /// A fault for each file that is not there, is no file, or cannot be read or written; and where one
 /// is written twice, or read and written. A stream or stage that cannot read what it names is no
-/// longer `sound`; those that are not sound already are passed over.
+/// longer `sound`; those that are not sound already are passed over, and those that were looked at
+/// elsewhere.
 void check_files(checked_graph& graph, std::vector<fault>& faults);
 
 } // namespace hyperframes

@@ -6,6 +6,7 @@
 #include "runtime/stage.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,11 +25,16 @@ struct catalogues {
 /// The stages and cameras that the project ships.
 const catalogues& built_in();
 
+/// Gives the network that a graph's nodes are found on; called where there is something to look at
+/// on them. Throws `failure`.
+using network_source = std::function<std::shared_ptr<node_network>()>;
+
 /// What the caller of `read_graph` adds to the text.
 struct graph_options {
   std::vector<std::pair<std::string, std::string>> overrides; ///< `--set path=value`, in order
   std::map<std::string, std::string> environment;             ///< for `${NAME:-default}`
   std::string folder = "."; ///< that relative paths of a text without a file start from
+  network_source network{};
 };
 
 /// A process that takes part in the graph.
@@ -155,7 +161,8 @@ struct plan_result {
 
 /// Looks at what the graph names: probes every camera, loads every model, fits one to the other, and
 /// computes the bounds. Fills `info` and `resource` in `graph`. Starts nothing.
-plan_result plan_graph(checked_graph& graph);
+/// @param network where cameras and models of stages that run on nodes are looked at; none: here.
+plan_result plan_graph(checked_graph& graph, const network_source& network = {});
 
 /// Every fault as a line `file:line:col: sentence`.
 std::string to_string(const std::vector<fault>& faults);

@@ -17,10 +17,12 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 } // namespace
 
-graph::graph(read_result read, std::shared_ptr<const catalogues> kinds) : kinds_(std::move(kinds)) {
+graph::graph(
+  read_result read, const network_source& network, std::shared_ptr<const catalogues> kinds)
+  : kinds_(std::move(kinds)) {
   if (!read.graph)
     throw graph_error(std::move(read.faults));
-  auto planned = plan_graph(*read.graph);
+  auto planned = plan_graph(*read.graph, network);
   if (!planned.plan)
     throw graph_error(std::move(planned.faults));
   checked_ = std::make_shared<const checked_graph>(std::move(*read.graph));
@@ -30,14 +32,14 @@ graph::graph(read_result read, std::shared_ptr<const catalogues> kinds) : kinds_
 graph graph::from_file(
   const std::string& path, const graph_options& options, const catalogues& kinds) {
   auto kept = std::make_shared<const catalogues>(kinds);
-  return graph{read_graph_file(path, *kept, options), kept};
+  return graph{read_graph_file(path, *kept, options), options.network, kept};
 }
 
 graph graph::from_text(
   const std::string& text, const std::string& name, const graph_options& options,
   const catalogues& kinds) {
   auto kept = std::make_shared<const catalogues>(kinds);
-  return graph{read_graph_text(text, name, *kept, options), kept};
+  return graph{read_graph_text(text, name, *kept, options), options.network, kept};
 }
 
 struct running::state {

@@ -49,7 +49,7 @@ public:
   const graph_plan& plan() const { return *plan_; }
 
 private:
-  graph(read_result read, std::shared_ptr<const catalogues> kinds);
+  graph(read_result read, const network_source& network, std::shared_ptr<const catalogues> kinds);
   std::shared_ptr<const catalogues> kinds_; ///< whose descriptions `checked_` refers to
   std::shared_ptr<const checked_graph> checked_;
   std::shared_ptr<const graph_plan> plan_;

@@ -2,6 +2,7 @@
 
 #include "actors/infer.hpp"
 #include "actors/infer/node_seats.hpp"
+#include "graphs/node_look.hpp"
 #include "graphs/part_host.hpp"
 
 #include <algorithm>
@@ -110,28 +111,15 @@ public:
     return f;
   }
 
+  std::vector<std::byte> look(const deployment_order& order) override {
+    return look_here(graph_of(order), order.stages);
+  }
+
   std::shared_ptr<node_deployment> deploy(const deployment_order& order) override {
-    graph_options options;
-    options.folder = folder_.string();
-    options.overrides = order.overrides;
-    options.environment.insert(order.environment.begin(), order.environment.end());
-    auto read = read_graph_text(order.text, order.graph, *kinds_, options);
-    if (!read.graph)
-      throw failure(make_error(
-        errc::graph_invalid, "node '" + options_.name + "'",
-        "does not understand the graph: " + to_string(read.faults)));
-    if (!order.stages.empty()) {
-      for (const auto& stage : read.graph->stages) {
-        if (std::ranges::count(order.stages, stage.name) == 0)
-          continue;
-        check_files(*stage.config, folder_, stage.name);
-        if (stage.kind->inputs.empty())
-          for (const auto s : stage.streams)
-            check_files(*read.graph->streams[s].config, folder_, "camera of " + read.graph->streams[s].id);
-      }
-      return make_part_host(std::move(*read.graph), kinds_, order);
-    }
-    auto models = std::make_shared<run_models>(std::move(*read.graph), kinds_, folder_);
+    auto graph = graph_of(order);
+    if (!order.stages.empty())
+      return make_part_host(std::move(graph), kinds_, order);
+    auto models = std::make_shared<run_models>(std::move(graph), kinds_, folder_);
     auto made =
       make_node_seats(slots_, [models](const std::string& stage) { return models->of(stage); });
     const std::lock_guard lock{mutex_};
@@ -151,6 +139,28 @@ public:
   std::uint32_t taken() const override { return slots_->taken; }
 
 private:
+  /// The graph of an order, whose stages use no file outside of the folder. Throws `failure`.
+  checked_graph graph_of(const deployment_order& order) const {
+    graph_options options;
+    options.folder = folder_.string();
+    options.overrides = order.overrides;
+    options.environment.insert(order.environment.begin(), order.environment.end());
+    auto read = read_graph_text(order.text, order.graph, *kinds_, options);
+    if (!read.graph)
+      throw failure(make_error(
+        errc::graph_invalid, "node '" + options_.name + "'",
+        "does not understand the graph: " + to_string(read.faults)));
+    for (const auto& stage : read.graph->stages) {
+      if (std::ranges::count(order.stages, stage.name) == 0)
+        continue;
+      check_files(*stage.config, folder_, stage.name);
+      if (stage.kind->inputs.empty())
+        for (const auto s : stage.streams)
+          check_files(*read.graph->streams[s].config, folder_, "camera of " + read.graph->streams[s].id);
+    }
+    return std::move(*read.graph);
+  }
+
   node_options options_;
   std::shared_ptr<const catalogues> kinds_;
   fs::path folder_;

@@ -124,6 +124,21 @@ bool runs_elsewhere(const checked_stage& stage) {
   return stage.kind && stage.kind->on_nodes == node_use::whole && !stage.nodes.empty();
 }
 
+bool has_workers_elsewhere(const checked_stage& stage) {
+  return stage.kind && stage.kind->on_nodes == node_use::workers && !stage.nodes.empty();
+}
+
+void leave_to_nodes(checked_graph& graph) {
+  for (auto& stage : graph.stages) {
+    if (!runs_elsewhere(stage) && !has_workers_elsewhere(stage))
+      continue;
+    stage.sound = false;
+    if (stage.kind->inputs.empty())
+      for (const auto s : stage.streams)
+        graph.streams[s].sound = false;
+  }
+}
+
 void check_places(graph_check& check) {
   const auto& graph = check.graph;
   for (const auto& e : graph.edges) {

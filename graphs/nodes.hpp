@@ -21,5 +21,9 @@ void check_placement(
 void check_places(graph_check& check);
 /// True where the whole stage runs on a node.
 bool runs_elsewhere(const checked_stage& stage);
+/// True where its workers do.
+bool has_workers_elsewhere(const checked_stage& stage);
+/// What is used on nodes is not looked at here: it is no longer `sound`.
+void leave_to_nodes(checked_graph& graph);
 
 } // namespace hyperframes

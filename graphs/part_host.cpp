@@ -279,6 +279,9 @@ std::shared_ptr<node_deployment> make_part_host(
   }
   if (!read_facts(order.facts, graph))
     throw failure(make_error(errc::graph_invalid, graph.name, "came with the facts of another graph"));
+  for (const auto& s : graph.streams)
+    if (!s.info)
+      throw failure(make_error(errc::graph_invalid, s.id, "came without what its camera says"));
   auto planned = plan_found_graph(graph);
   if (!planned.plan)
     throw failure(make_error(errc::graph_invalid, graph.name, to_string(planned.faults)));

@@ -3,6 +3,7 @@
 #include "graphs/check.hpp"
 #include "graphs/files.hpp"
 #include "graphs/found_facts.hpp"
+#include "graphs/node_look.hpp"
 #include "graphs/parameters.hpp"
 #include "graphs/values.hpp"
 #include "runtime/defaults.hpp"
@@ -43,7 +44,7 @@ void probe_cameras(checked_graph& graph, std::vector<fault>& faults) {
   };
   std::vector<unreadable> found;
   for (auto& s : graph.streams) {
-    if (!s.sound)
+    if (!s.sound || s.info)
       continue;
     auto info = probe(s, graph.folder);
     if (info) {
@@ -68,7 +69,7 @@ void probe_cameras(checked_graph& graph, std::vector<fault>& faults) {
 /// Fills `checked_stage::resource`.
 void load_resources(checked_graph& graph, std::vector<fault>& faults) {
   for (auto& s : graph.stages) {
-    if (!s.sound || !s.kind->load)
+    if (!s.sound || s.resource || !s.kind->load)
       continue;
     auto resource = load(s, graph.folder);
     if (resource) {
@@ -270,9 +271,11 @@ void plan_after_look(planning& p, plan_result& result) {
 
 } // namespace
 
-plan_result plan_graph(checked_graph& graph) {
+plan_result plan_graph(checked_graph& graph, const network_source& network) {
   plan_result result;
   planning p{graph, result.faults};
+  if (network && !graph.nodes.empty())
+    look_on_nodes(graph, *network(), result.faults);
   check_resources(graph, result.faults);
   plan_after_look(p, result);
   return result;

@@ -55,6 +55,7 @@ read_result read_text(
     return result;
   }
   graph_text source{origin.name, text, options};
+  source.options.network = nullptr;
   std::erase_if(source.options.environment, [&](const auto& variable) {
     return text.find("${" + variable.first) == std::string::npos;
   });

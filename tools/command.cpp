@@ -45,8 +45,10 @@ int with_output_written(int status) {
   return status == done ? stage_failed : status;
 }
 
-graph load(const graph_arguments& arguments) {
-  return graph::from_file(arguments.path, options_of(arguments));
+graph load(const graph_arguments& arguments, const network_source& network) {
+  auto options = options_of(arguments);
+  options.network = network;
+  return graph::from_file(arguments.path, options);
 }
 
 duration parse_length(const std::string& text) {
@@ -223,13 +225,18 @@ int run_with(int argc, char** argv) {
     status = control(control_path, request.size() > 1 ? request[0] + ' ' + request[1] : request[0]);
   });
 
-  graph_arguments shown;
+  shown_arguments shown;
+  const auto add_shown = [&shown](CLI::App& verb) {
+    add_graph(verb, shown.graph);
+    verb.add_flag("--connect", shown.connect, "Ask the graph's nodes for the cameras and models that they use");
+    add_tls(verb, shown.tls);
+  };
   auto* validate_verb = app.add_subcommand("validate", "Report every fault of a graph, and start nothing");
-  add_graph(*validate_verb, shown);
+  add_shown(*validate_verb);
   validate_verb->callback([&] { status = validate(shown); });
 
   auto* explain_verb = app.add_subcommand("explain", "Print what a graph will do: values, waits, memory");
-  add_graph(*explain_verb, shown);
+  add_shown(*explain_verb);
   explain_verb->callback([&] { status = explain(shown); });
 
   plan_arguments planned;
@@ -240,7 +247,7 @@ int run_with(int argc, char** argv) {
 
   std::string format = "mermaid";
   auto* graph_verb = app.add_subcommand("graph", "Draw a graph");
-  add_graph(*graph_verb, shown);
+  add_shown(*graph_verb);
   graph_verb->add_option("--format", format, "dot, mermaid or svg")
     ->check(CLI::IsMember({"dot", "mermaid", "svg"}));
   graph_verb->callback([&] { status = draw(shown, format); });

@@ -4,6 +4,7 @@
 #include "runtime/net/tls.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ int status_of(const failure& f);
 int with_output_written(int status);
 
 /// Reads the graph with the overrides and this process's environment. Throws `graph_error`.
-graph load(const graph_arguments& arguments);
+/// @param network where what runs on nodes is looked at; none: here.
+graph load(const graph_arguments& arguments, const network_source& network = {});
 graph_options options_of(const graph_arguments& arguments);
 
 /// Who this process is for others: by default the files of its name in the folder `certs`.
@@ -41,6 +43,10 @@ inline constexpr const char* coordinator_name = "coordinator";
 /// @returns the files, checked; where the authority's key is in the folder too, a certificate that is
 /// missing is issued. Nothing where it is to be insecure, with a warning. Throws `failure`.
 std::optional<tls_files> tls_of(const tls_arguments& arguments, const std::string& name);
+
+/// A network that is joined with the first call. @param on_rejected as `node_network`'s.
+network_source network_of(
+  const tls_arguments& arguments, std::function<void(const std::string&)> on_rejected = {});
 
 struct node_arguments {
   std::string listen;
@@ -96,9 +102,14 @@ struct certs_arguments {
 int certs_init(const certs_arguments& arguments);
 int certs_issue(const certs_arguments& arguments);
 
-int validate(const graph_arguments& arguments);
-int explain(const graph_arguments& arguments);
-int draw(const graph_arguments& arguments, const std::string& format);
+struct shown_arguments {
+  graph_arguments graph;
+  tls_arguments tls;
+  bool connect = false; ///< what runs on nodes is looked at there
+};
+int validate(const shown_arguments& arguments);
+int explain(const shown_arguments& arguments);
+int draw(const shown_arguments& arguments, const std::string& format);
 int schema(bool of_results);
 int stages(const std::string& name);  ///< empty: all
 int cameras(const std::string& name);

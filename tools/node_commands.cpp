@@ -54,6 +54,16 @@ std::optional<tls_files> tls_of(const tls_arguments& arguments, const std::strin
   return files;
 }
 
+network_source network_of(
+  const tls_arguments& arguments, std::function<void(const std::string&)> on_rejected) {
+  const auto made = std::make_shared<std::shared_ptr<node_network>>();
+  return [arguments, on_rejected = std::move(on_rejected), made] {
+    if (!*made)
+      *made = std::make_shared<node_network>(tls_of(arguments, coordinator_name), on_rejected);
+    return *made;
+  };
+}
+
 int node(const node_arguments& arguments) {
   const auto at = address_of("--listen", arguments.listen);
   std::signal(SIGPIPE, SIG_IGN);

@@ -190,7 +190,11 @@ int report(
 } // namespace
 
 int run(const run_arguments& arguments) {
-  const auto g = load(arguments.graph);
+  progress_line line{arguments.quiet};
+  const auto network = network_of(arguments.tls, [&line](const std::string& sentence) {
+    line.tell({{}, "network", sentence, false});
+  });
+  const auto g = load(arguments.graph, arguments.virtual_clock ? network_source{} : network);
   for (const auto& stream : g.checked().streams)
     if (stream.camera->name == "push")
       throw failure(make_error(errc::graph_invalid, stream.mark.to_string(),
@@ -200,7 +204,6 @@ int run(const run_arguments& arguments) {
     check_summary_file(g, *arguments.summary_file);
   // A reader that goes away is a write that fails, and the rest of the graph is drained.
   std::signal(SIGPIPE, SIG_IGN);
-  progress_line line{arguments.quiet};
   run_options options;
   options.on_event = [&line](const event& e) { line.tell(e); };
   if (arguments.virtual_clock) {
@@ -216,10 +219,7 @@ int run(const run_arguments& arguments) {
     for (const auto& sentence : options.continued->news)
       line.tell({{}, "run", sentence, false});
   if (!g.checked().nodes.empty())
-    options.network = std::make_shared<node_network>(
-      tls_of(arguments.tls, coordinator_name), [&line](const std::string& sentence) {
-        line.tell({{}, "network", sentence, false});
-      });
+    options.network = network();
   std::optional<running> run;
   try {
     run.emplace(g, std::move(options));

@@ -1,6 +1,7 @@
 #include "graphs/describe.hpp"
 #include "graphs/draw.hpp"
 #include "graphs/explain.hpp"
+#include "graphs/node_look.hpp"
 #include "graphs/report.hpp"
 #include "graphs/schema.hpp"
 #include "tools/commands.hpp"
@@ -11,26 +12,38 @@ namespace hyperframes::command {
 
 namespace {
 
+graph load(const shown_arguments& arguments) {
+  return command::load(
+    arguments.graph, arguments.connect ? network_of(arguments.tls) : network_source{});
+}
+
 std::string counted(std::size_t n, const std::string& what) {
   return std::to_string(n) + ' ' + what + (n == 1 ? "" : "s");
 }
 
 } // namespace
 
-int validate(const graph_arguments& arguments) {
-  const auto g = load(arguments);
-  std::cout << arguments.path << ": " << counted(g.checked().streams.size(), "stream") << ", "
+int validate(const shown_arguments& arguments) {
+  const auto network = network_of(arguments.tls);
+  const auto g = load(arguments.graph, arguments.connect ? network : network_source{});
+  if (arguments.connect && !g.checked().nodes.empty()) {
+    const auto looks = look_on_all_nodes(g.checked(), *network());
+    std::cout << to_text(looks, g.checked());
+    if (auto faults = faults_of(looks, g.checked()); !faults.empty())
+      throw graph_error(std::move(faults));
+  }
+  std::cout << arguments.graph.path << ": " << counted(g.checked().streams.size(), "stream") << ", "
             << counted(g.checked().stages.size(), "stage") << ", no faults\n";
   return done;
 }
 
-int explain(const graph_arguments& arguments) {
+int explain(const shown_arguments& arguments) {
   const auto g = load(arguments);
   std::cout << hyperframes::explain(g.checked(), g.plan());
   return done;
 }
 
-int draw(const graph_arguments& arguments, const std::string& format) {
+int draw(const shown_arguments& arguments, const std::string& format) {
   const auto g = load(arguments);
   std::cout << (format == "dot"   ? draw_dot(g.checked())
                 : format == "svg" ? draw_svg(g.checked())

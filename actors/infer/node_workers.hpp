@@ -22,6 +22,7 @@ struct node_workers_options {
   std::string stage;
   deployment_order order;
   pack_spec tensor;                      ///< of the model; width and height 0: as the frames
+  std::string model;                     ///< its summary, which every node's has to be
   std::function<void(std::string)> tell; ///< sentences for the user; any thread
   /// How long the first worker may take to find a node.
   std::chrono::milliseconds patience{10'000};

@@ -35,6 +35,12 @@ struct deployment_order {
   std::vector<std::byte> facts; ///< of the graph's cameras and models, where it has a part
 };
 
+/// What a node found of the cameras and models of `deployment_order::stages`.
+struct look_answer {
+  std::string problem;          ///< a sentence; empty: it has looked
+  std::vector<std::byte> found; ///< in the form that the layer above gives it
+};
+
 /// A place for one worker of a stage.
 struct seat_order {
   std::uint32_t seat = 0;              ///< unique in the deployment

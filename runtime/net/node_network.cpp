@@ -46,6 +46,8 @@ public:
   /// Waits for the link, then for what the node says of itself.
   expected<node_facts> meet(std::chrono::milliseconds patience);
   expected<void> deploy(const deployment_order& order, std::chrono::milliseconds patience);
+  expected<std::vector<std::byte>>
+  look(const deployment_order& order, std::chrono::milliseconds patience);
   void start(std::shared_ptr<link_user> user);
   seat_answer open_seat(const seat_order& order);
   void tell(std::vector<std::byte> head) {
@@ -75,6 +77,7 @@ private:
   std::string over_; ///< why the link is down, or was closed
   std::optional<node_facts> facts_;
   std::optional<std::string> deployed_;
+  std::optional<look_answer> looked_;
   std::map<std::uint32_t, std::optional<seat_answer>> seats_; ///< that are waited for
   std::shared_ptr<link_user> user_;                           ///< once it is told
 };
@@ -117,6 +120,17 @@ expected<void> node_end::deploy(const deployment_order& order, std::chrono::mill
   if (!deployed_->empty())
     return make_error(errc::graph_invalid, at_.to_string(), *deployed_);
   return {};
+}
+
+expected<std::vector<std::byte>>
+node_end::look(const deployment_order& order, std::chrono::milliseconds patience) {
+  tell(write_look(order));
+  std::unique_lock lock{mutex_};
+  if (!told_.wait_for(lock, patience, [this] { return looked_ || !over_.empty(); }) || !looked_)
+    return no_answer();
+  if (!looked_->problem.empty())
+    return make_error(errc::graph_invalid, at_.to_string(), looked_->problem);
+  return std::move(looked_->found);
 }
 
 void node_end::start(std::shared_ptr<link_user> user) {
@@ -185,6 +199,9 @@ void node_end::received(lane on, std::span<const std::byte> head, std::vector<bu
       break;
     case node_message::deployed:
       deployed_ = read_deployed(head);
+      break;
+    case node_message::looked:
+      looked_ = read_looked(head);
       break;
     case node_message::seat:
       if (auto opened = read_seat(head)) {
@@ -274,8 +291,8 @@ struct node_network::state {
     return met.error();
   }
 
-  deployment_closer closer;
-  link_hub hub; ///< its sessions use the closer
+  session_threads threads;
+  link_hub hub; ///< its sessions use the threads
 };
 
 node_network::node_network(
@@ -287,8 +304,8 @@ node_network::~node_network() = default;
 
 std::uint16_t node_network::offer(const node_address& at, std::shared_ptr<node_service> service) {
   auto& hub = state_->hub;
-  hub.welcome([&hub, &closer = state_->closer, service = std::move(service)](const link_id& id) {
-    const auto session = std::make_shared<node_session>(service, closer);
+  hub.welcome([&hub, &threads = state_->threads, service = std::move(service)](const link_id& id) {
+    const auto session = std::make_shared<node_session>(service, threads);
     session->joined(hub.accept(id, session));
   });
   return hub.listen(at.host, at.port);
@@ -301,6 +318,18 @@ expected<node_facts> node_network::ask(const node_address& at, std::chrono::mill
     return end.error();
   (*end)->end("it was only asked");
   return facts;
+}
+
+expected<std::vector<std::byte>> node_network::look(
+  const node_address& at, const deployment_order& order, std::chrono::milliseconds patience,
+  std::chrono::milliseconds time) {
+  node_facts facts;
+  auto end = state_->meet(at, patience, facts);
+  if (!end)
+    return end.error();
+  auto found = (*end)->look(order, time);
+  (*end)->end("it was only asked");
+  return found;
 }
 
 expected<std::shared_ptr<remote_deployment>> node_network::deploy(

@@ -6,10 +6,12 @@
 #include "runtime/net/node_service.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace hyperframes {
 
@@ -62,6 +64,13 @@ public:
   /// What the node at `at` says of itself; an error where none answers within `patience`, or speaks
   /// another protocol.
   expected<node_facts> ask(const node_address& at, std::chrono::milliseconds patience);
+
+  /// What the node at `at` finds out of the cameras and models of the order's stages:
+  /// `look_answer::found`. An error where it cannot, or none answers.
+  /// @param patience until a node is met; @param time for it to look.
+  expected<std::vector<std::byte>> look(
+    const node_address& at, const deployment_order& order, std::chrono::milliseconds patience,
+    std::chrono::milliseconds time);
 
   /// Begins a run there. @param user gets what comes on the link.
   /// @param patience for each answer.

@@ -3,8 +3,10 @@
 #include "runtime/net/link.hpp"
 #include "runtime/net/node_messages.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace hyperframes {
 
@@ -38,6 +40,9 @@ public:
   virtual node_facts facts() const = 0;
   /// @returns the deployment, or throws `failure`.
   virtual std::shared_ptr<node_deployment> deploy(const deployment_order& order) = 0;
+  /// @returns `look_answer::found`, or throws `failure`. May take long: cameras are opened, models
+  /// loaded.
+  virtual std::vector<std::byte> look(const deployment_order& order) = 0;
 };
 
 } // namespace hyperframes

@@ -7,29 +7,32 @@
 
 namespace hyperframes {
 
-deployment_closer::~deployment_closer() {
+session_threads::~session_threads() {
   std::unique_lock lock{mutex_};
-  done_.wait(lock, [this] { return closing_ == 0; });
+  done_.wait(lock, [this] { return running_ == 0; });
 }
 
-void deployment_closer::close(std::shared_ptr<node_deployment> deployment) {
-  if (!deployment)
-    return;
+void session_threads::run(std::function<void()> work) {
   {
     const std::lock_guard lock{mutex_};
-    ++closing_;
+    ++running_;
   }
-  std::thread{[this, d = std::move(deployment)]() mutable {
-    d->close();
-    d = nullptr;
+  std::thread{[this, w = std::move(work)]() mutable {
+    w();
+    w = nullptr;
     const std::lock_guard lock{mutex_};
-    --closing_;
-    done_.notify_all(); // still under the lock: with the last one, the closer may go
+    --running_;
+    done_.notify_all(); // still under the lock: with the last one, this may go
   }}.detach();
 }
 
+void session_threads::close(std::shared_ptr<node_deployment> deployment) {
+  if (deployment)
+    run([d = std::move(deployment)] { d->close(); });
+}
+
 node_session::~node_session() {
-  closer_.close(std::move(deployment_));
+  threads_.close(std::move(deployment_));
 }
 
 void node_session::joined(std::shared_ptr<link> to_coordinator) {
@@ -54,7 +57,7 @@ void node_session::down(const std::string&) {
   }
   if (over)
     over->close();
-  closer_.close(std::move(ended));
+  threads_.close(std::move(ended));
 }
 
 std::shared_ptr<node_deployment> node_session::deployment() const {
@@ -98,6 +101,34 @@ void node_session::deploy(const deployment_order& order) {
   answer(write_deployed(problem));
 }
 
+void node_session::look(deployment_order order) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (std::exchange(looks_, true))
+      throw failure(make_error(errc::io_failed, "coordinator", "asks twice at once"));
+  }
+  threads_.run([service = service_, self = weak_from_this(), asked = std::move(order)] {
+    look_answer found;
+    try {
+      found.found = service->look(asked);
+    } catch (const std::exception& e) {
+      found.problem = *e.what() != '\0' ? e.what() : "it cannot, and does not say why";
+    }
+    const auto session = self.lock();
+    if (!session)
+      return;
+    {
+      const std::lock_guard lock{session->mutex_};
+      session->looks_ = false;
+    }
+    try {
+      session->answer(write_message(found));
+    } catch (const failure& e) { // larger than a message may be
+      session->answer(write_message(look_answer{e.what(), {}}));
+    }
+  });
+}
+
 void node_session::received(lane, std::span<const std::byte> head, std::vector<bulk_part> bulk) {
   const auto kind = node_message_of(head);
   const auto d = deployment();
@@ -108,6 +139,9 @@ void node_session::received(lane, std::span<const std::byte> head, std::vector<b
   if (kind == node_message::deploy)
     if (const auto order = read_deploy(head))
       return deploy(*order);
+  if (kind == node_message::look)
+    if (auto order = read_look(head))
+      return look(std::move(*order));
   if (d && kind == node_message::open_seat)
     if (const auto order = read_open_seat(head))
       return d->open_seat(

@@ -21,6 +21,11 @@ bool inspect(Inspector& f, deployment_order& d) {
 }
 
 template <class Inspector>
+bool inspect(Inspector& f, look_answer& a) {
+  return f.object(a).fields(f.field("problem", a.problem), f.field("found", a.found));
+}
+
+template <class Inspector>
 bool inspect(Inspector& f, seat_order& s) {
   return f.object(s).fields(
     f.field("seat", s.seat), f.field("stage", s.stage), f.field("slots", s.slots),
@@ -76,11 +81,17 @@ std::vector<std::byte> write_message(const seat_opened& opened) {
 std::vector<std::byte> write_close_seat(std::uint32_t seat) {
   return write_as(node_message::close_seat, seat);
 }
+std::vector<std::byte> write_look(const deployment_order& order) {
+  return write_as(node_message::look, order);
+}
+std::vector<std::byte> write_message(const look_answer& answer) {
+  return write_as(node_message::looked, answer);
+}
 
 std::optional<node_message> node_message_of(std::span<const std::byte> head) {
   if (
     head.empty() || head[0] < static_cast<std::byte>(node_message::ask_facts)
-    || head[0] > static_cast<std::byte>(node_message::close_seat))
+    || head[0] > static_cast<std::byte>(node_message::looked))
     return std::nullopt;
   return static_cast<node_message>(head[0]);
 }
@@ -102,6 +113,12 @@ std::optional<seat_opened> read_seat(std::span<const std::byte> head) {
 }
 std::optional<std::uint32_t> read_close_seat(std::span<const std::byte> head) {
   return read_as<std::uint32_t>(node_message::close_seat, head);
+}
+std::optional<deployment_order> read_look(std::span<const std::byte> head) {
+  return read_as<deployment_order>(node_message::look, head);
+}
+std::optional<look_answer> read_looked(std::span<const std::byte> head) {
+  return read_as<look_answer>(node_message::looked, head);
 }
 
 } // namespace hyperframes

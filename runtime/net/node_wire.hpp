@@ -19,7 +19,9 @@ enum class node_message : std::uint8_t {
   deployed,  ///< why not, empty: it is
   open_seat, ///< `seat_order`
   seat,      ///< `seat_opened`
-  close_seat ///< its number
+  close_seat, ///< its number
+  look,       ///< `deployment_order`: what do the cameras and models of its stages say?
+  looked      ///< `look_answer`
 };
 
 struct seat_opened {
@@ -34,6 +36,8 @@ std::vector<std::byte> write_deployed(const std::string& problem);
 std::vector<std::byte> write_message(const seat_order& order);
 std::vector<std::byte> write_message(const seat_opened& opened);
 std::vector<std::byte> write_close_seat(std::uint32_t seat);
+std::vector<std::byte> write_look(const deployment_order& order);
+std::vector<std::byte> write_message(const look_answer& answer);
 
 /// Nothing where the head is no message of a node.
 std::optional<node_message> node_message_of(std::span<const std::byte> head);
@@ -44,5 +48,7 @@ std::optional<std::string> read_deployed(std::span<const std::byte> head);
 std::optional<seat_order> read_open_seat(std::span<const std::byte> head);
 std::optional<seat_opened> read_seat(std::span<const std::byte> head);
 std::optional<std::uint32_t> read_close_seat(std::span<const std::byte> head);
+std::optional<deployment_order> read_look(std::span<const std::byte> head);
+std::optional<look_answer> read_looked(std::span<const std::byte> head);
 
 } // namespace hyperframes

@@ -4,6 +4,7 @@
 #include "tests/system/folder.hpp"
 #include "tests/system/process.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -55,10 +56,11 @@ private:
     const std::vector<std::string>& under) {
     auto words = under;
     const std::vector<std::string> command{
-      HYPERFRAMES_COMMAND,  "node", "--listen", "127.0.0.1:" + port, "--name", name, "--folder",
-      HYPERFRAMES_TEST_DATA};
+      HYPERFRAMES_COMMAND, "node", "--listen", "127.0.0.1:" + port, "--name", name};
     words.insert(words.end(), command.begin(), command.end());
     words.insert(words.end(), more.begin(), more.end());
+    if (std::ranges::find(more, "--folder") == more.end())
+      words.insert(words.end(), {"--folder", HYPERFRAMES_TEST_DATA});
     return words;
   }
   std::string name_, port_;
