@@ -40,6 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   kinds += look_at(head, read_open_seat, write);
   kinds += look_at(head, read_seat, write);
   kinds += look_at(head, read_close_seat, write_close_seat);
+  kinds += look_at(head, read_look, write_look);
+  kinds += look_at(head, read_looked, write);
   claim(kinds <= 1, "a message is of one kind");
   claim(kinds == 0 || node_message_of(head), "it has a kind");
   return 0;

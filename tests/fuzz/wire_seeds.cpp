@@ -1,9 +1,11 @@
 // Writes the messages that the targets of the wire begin with, as the runtime itself writes them:
-//   wire_seeds FOLDER    batch_0, batch_1, ..., node_0, ..., stage_0, ...
+//   wire_seeds FOLDER    batch_0, batch_1, ..., node_0, ..., stage_0, ..., facts_0
+#include "graphs/found_facts.hpp"
 #include "runtime/net/batch_wire.hpp"
 #include "runtime/net/node_wire.hpp"
 #include "runtime/net/stage_wire.hpp"
 #include "runtime/shared_memory.hpp"
+#include "tests/fuzz/facts_graph.hpp"
 #include "tests/fuzz/wire_input.hpp"
 
 #include <cstdio>
@@ -135,6 +137,15 @@ void write_node_messages(const seed_folder& to) {
   opened.answer = {"", true, "a model", true, {"cat", "dog"}};
   write(write_message(opened));
   write(write_close_seat(3));
+  write(write_look(order));
+  write(write_message(look_answer{"", std::vector<std::byte>(9)}));
+}
+
+void write_facts_of_a_graph(const seed_folder& to) {
+  auto graph = read_graph_text(test::graph_with_facts, "g.yaml", built_in()).graph.value();
+  plan_graph(graph);
+  const auto facts = write_facts(graph, {{{"g.yaml", 3, 1}, "the stream 'b' cannot be read"}});
+  to.write("facts_0", {reinterpret_cast<const char*>(facts.data()), facts.size()});
 }
 
 void write_stage_messages(const seed_folder& to) {
@@ -185,6 +196,7 @@ int main(int argc, char** argv) try {
   write_batch_messages(to);
   write_node_messages(to);
   write_stage_messages(to);
+  write_facts_of_a_graph(to);
   return 0;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "%s\n", e.what());
