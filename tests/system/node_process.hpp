@@ -37,6 +37,7 @@ public:
     port_ = run_.err().substr(at, run_.err().find('\n', at) - at);
   }
   const std::string& port() const { return port_; }
+  pid_t id() const { return run_.id(); }
   /// For a graph's `nodes`.
   std::string entry() const { return name_ + ": 127.0.0.1:" + port_; }
   void kill() {

@@ -32,6 +32,7 @@ public:
   /// Waits for its end. @returns its exit status, or 1000 + signal where a signal killed it.
   int wait();
 
+  pid_t id() const { return id_; }
   const std::string& out() const { return out_.text; }
   const std::string& err() const { return err_.text; }
 
