@@ -182,16 +182,16 @@ std::optional<expected<place>> workers::ask_for_seat(member& m, const worker_wis
   if (!answer.problem.empty() && found.deployment->alive())
     return expected<place>{
       make_error(errc::model_failed, "node '" + m.node.name + "'", answer.problem)};
-  if (answer.problem.empty() && answer.summary != options_.model) {
-    found.deployment->close_seat(order.seat);
-    return expected<place>{make_error(
-      errc::model_failed, "node '" + m.node.name + "'",
-      "has another model, " + answer.summary + ": expected " + options_.model)};
-  }
   if (answer.full || !answer.problem.empty()) {
     one.lock();
     m.trouble = answer.full ? "all its slots are taken" : answer.problem;
     return std::nullopt;
+  }
+  if (answer.summary != options_.model) {
+    found.deployment->close_seat(order.seat);
+    return expected<place>{make_error(
+      errc::model_failed, "node '" + m.node.name + "'",
+      "has another model, " + answer.summary + ": expected " + options_.model)};
   }
   if (answer.has_labels)
     found.labels = std::make_shared<const std::vector<std::string>>(std::move(answer.labels));
