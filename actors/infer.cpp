@@ -164,6 +164,8 @@ private:
   }
 
   void adopt(std::uint32_t lane, warmed& value, stage_context& context) {
+    if (value.failed && value.failed->code == errc::stopped)
+      return; // it looked for a place until the graph ended
     if (value.failed)
       throw failure(*value.failed);
     seats_[pool_.worker_on(lane)] = std::move(value.seat_of);

@@ -97,9 +97,8 @@ public:
   }
   void check_idle(node_network& network) {
     for (const auto& n : nodes_) {
-      const node_address at{"127.0.0.1", static_cast<std::uint16_t>(std::stoi(n->port()))};
       wait_for("an idle node", [&] {
-        const auto facts = network.ask(at, std::chrono::seconds{10});
+        const auto facts = network.ask(n->address(), std::chrono::seconds{10});
         return facts && facts->taken == 0 && held_by{n->id()}.mappings == 0;
       });
     }

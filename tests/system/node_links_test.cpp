@@ -71,13 +71,13 @@ std::size_t open_files() {
 TEST_CASE(
   "a worker's node that stands still is found by its heartbeat, and its batch is tried elsewhere") {
   near_node a{"a"}, b{"b"};
-  constexpr std::uint64_t frames = 4000;
+  constexpr std::uint64_t frames = 20000;
   collected_results results;
   told events;
   running run{
     graph::from_text(placed(file_camera("cam", frames), 2, {a.entry(), b.entry()})),
     on_nodes(results, events, coordinator())};
-  wait_for("the first results", [&] { return results.count() > 200; });
+  wait_for("workers", [&] { return a.host->taken() == 1 && b.host->taken() == 1; });
   a.between.pass(0);
   check_all_delivered(run.finish(), results, frames);
   CHECK(events.has("is lost: node 'a' is gone: " + stands_still));
@@ -90,7 +90,7 @@ TEST_CASE(
 TEST_CASE("workers whose connections are cut again and again: each frame once, in order, and "
           "nothing is kept") {
   near_node a{"a"}, b{"b"};
-  constexpr std::uint64_t frames = 6000;
+  constexpr std::uint64_t frames = 12000;
   const auto files = open_files();
   {
     collected_results results;
@@ -98,6 +98,7 @@ TEST_CASE("workers whose connections are cut again and again: each frame once, i
     running run{
       graph::from_text(placed(file_camera("cam", frames), 2, {a.entry(), b.entry()})),
       on_nodes(results, events, coordinator())};
+    wait_for("workers", [&] { return a.host->taken() == 1 && b.host->taken() == 1; });
     for (std::uint64_t round = 1; round <= 6; ++round) {
       wait_for("results", [&] { return results.count() > round * frames / 8; });
       (round % 2 ? a : b).between.cut();

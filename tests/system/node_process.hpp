@@ -1,6 +1,7 @@
 #pragma once
 
 #include "runtime/net/certificate_folder.hpp"
+#include "runtime/net/node_network.hpp"
 #include "tests/system/folder.hpp"
 #include "tests/system/process.hpp"
 
@@ -37,6 +38,9 @@ public:
     port_ = run_.err().substr(at, run_.err().find('\n', at) - at);
   }
   const std::string& port() const { return port_; }
+  node_address address() const {
+    return {"127.0.0.1", static_cast<std::uint16_t>(std::stoi(port_))};
+  }
   pid_t id() const { return run_.id(); }
   /// For a graph's `nodes`.
   std::string entry() const { return name_ + ": 127.0.0.1:" + port_; }
