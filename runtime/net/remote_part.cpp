@@ -407,6 +407,7 @@ void remote_part::state::gone(const turn& t, const std::string& why) {
   posts out;
   std::uint64_t frames = 0;
   bool refused = false;
+  std::string node;
   {
     const std::lock_guard lock{mutex_};
     if (turn_.get() != &t || phase_ == phase::closed || phase_ == phase::failed)
@@ -414,6 +415,7 @@ void remote_part::state::gone(const turn& t, const std::string& why) {
     phase_ = phase::seeking;
     over = std::move(turn_);
     deployment = std::move(deployment_);
+    node = options_.nodes[asked_].first;
     refused = troubles_[asked_].refused;
     if (!refused)
       troubles_[asked_].sentence = why;
@@ -427,7 +429,7 @@ void remote_part::state::gone(const turn& t, const std::string& why) {
     changed_.notify_all();
   }
   if (!refused)
-    tell("node '" + options_.nodes[asked_].first + "' is gone: " + why + "; " + std::to_string(frames)
+    tell("node '" + node + "' is gone: " + why + "; " + std::to_string(frames)
          + (frames == 1 ? " frame that it held is lost" : " frames that it held are lost"));
   publish(std::move(out));
 }
